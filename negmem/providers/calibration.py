@@ -9,18 +9,17 @@ little.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import resources
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from negmem.errors import NegmemError
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    from negmem.providers.embedding import Embedder
 
 PERCENTILES: tuple[float, ...] = (1.0, 5.0, 25.0, 50.0, 75.0, 95.0, 99.0, 99.9)
 
@@ -110,3 +109,46 @@ class Calibration:
 
 
 IDENTITY = Calibration(unrelated={})
+
+_DATA = "negmem.providers.data"
+_UNSAFE = re.compile(r"[^a-z0-9.]+")
+
+
+def _file_name(model: str) -> str:
+    return _UNSAFE.sub("-", model.lower().rsplit("/", 1)[-1]) + ".json"
+
+
+def calibration_for(model: str, dims: int | None = None) -> Calibration:
+    """The calibration that ships for a model (`org/` is ignored), else the identity.
+
+    A calibration of other dimensions than `dims` is not used: a shortened vector has other cosines.
+    """
+    entry = resources.files(_DATA).joinpath(_file_name(model))
+    if not entry.is_file():
+        return IDENTITY
+    calibration = Calibration.from_json(json.loads(entry.read_text(encoding="utf-8")))
+    if dims is not None and calibration.mean is not None and len(calibration.mean) != dims:
+        return IDENTITY
+    return calibration
+
+
+def measure_calibration(embedder: Embedder, texts: Sequence[str], source: str) -> Calibration:
+    """The calibration of a model over texts of which no two say related things.
+
+    All pairs of distinct texts count as unrelated, so near copies among them raise the figures.
+    Raises: ValueError for fewer than 20 texts; what the embedder raises.
+    """
+    import numpy as np
+
+    distinct = list(dict.fromkeys(texts))
+    if len(distinct) < MIN_SAMPLE_TEXTS:
+        raise ValueError(f"at least {MIN_SAMPLE_TEXTS} different texts, got {len(distinct)}")
+    vectors = embedder.embed_documents(distinct)
+    cosines = (vectors @ vectors.T)[np.triu_indices(len(distinct), k=1)]
+    figures = np.percentile(cosines, PERCENTILES)
+    return Calibration(
+        unrelated=dict(zip(PERCENTILES, (float(figure) for figure in figures), strict=True)),
+        mean=tuple(float(value) for value in vectors.mean(axis=0)),
+        source=source,
+        pairs=len(cosines),
+    )
