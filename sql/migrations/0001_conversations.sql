@@ -55,7 +55,7 @@ CREATE TABLE :"schema".events (
     content_hash bytea NOT NULL,
     occurred_at timestamptz,
     created_at timestamptz NOT NULL DEFAULT now(),
-    sequence_num bigint NOT NULL DEFAULT nextval(:'schema_events_sequence'),
+    sequence_num bigint NOT NULL DEFAULT nextval(:'events_sequence'),
     PRIMARY KEY (user_id, app_name, id),
     CONSTRAINT events_turn_unique UNIQUE (user_id, app_name, thread_id, position, content_hash),
     FOREIGN KEY (user_id, app_name, thread_id)
@@ -87,7 +87,6 @@ CREATE TABLE :"schema".memories (
     deleted_at timestamptz,
     deleted_reason text,
     version integer NOT NULL DEFAULT 1,
-    content_hash bytea NOT NULL GENERATED ALWAYS AS (sha256(convert_to(content, 'UTF8'))) STORED,
     PRIMARY KEY (user_id, app_name, id),
     CONSTRAINT memories_named CHECK (user_id <> '' AND app_name <> ''),
     CONSTRAINT memories_content_not_blank CHECK (content <> ''),

@@ -66,7 +66,6 @@ CREATE TABLE :"schema".memory_retrieval_logs (
     app_name varchar(255) COLLATE "C" NOT NULL,
     thread_id uuid,
     query text NOT NULL,
-    query_hash bytea NOT NULL GENERATED ALWAYS AS (sha256(convert_to(query, 'UTF8'))) STORED,
     retrieved_memory_ids uuid[] NOT NULL,
     retrieved_fact_ids uuid[],
     items jsonb NOT NULL DEFAULT '[]',

@@ -1,0 +1,184 @@
+"""The root command: finds a command by name, runs it, and is the one place that catches errors."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+import typer
+from typer.core import TyperGroup
+
+from negmem.cli.exits import ExitCode
+from negmem.errors import NegmemError, UsageError
+
+if TYPE_CHECKING:
+    from negmem.cli.options import Common
+
+# name → module under negmem.cli, what it does. A module is imported when its command is used.
+COMMANDS: dict[str, tuple[str, str]] = {
+    "init": ("init", "Make the YAML, the schema, its migrations and the managed functions."),
+    "doctor": ("doctor", "Probe what the database can carry; say what is wrong and what to do."),
+    "demo": ("demo", "Show the whole product on real conversations, on the embedded database."),
+    "db": ("db", "The embedded cluster, and migrations."),
+    "config": ("config", "The YAML and the effective configuration."),
+    "sync": ("sync", "Make the database agree with what is declared."),
+    "diff": ("diff", "Compare what is declared with what the database holds."),
+    "automation": ("automation", "Config, functions and jobs."),
+    "ingest": ("ingest", "Read conversations into threads, events and memories."),
+    "memory": ("memory", "Add, list, show, edit, remove, restore and pin memories."),
+    "search": ("search", "Find memories, and explain why."),
+    "context": ("context", "Assemble a context within a token budget."),
+    "curator": ("curator", "Prune memories by age and count."),
+    "bench": ("bench", "Measure retrieval."),
+    "completions": ("completions", "Shell completions."),
+    "uninstall": ("uninstall", "Remove what negmem put into the database."),
+}
+
+running: Common | None = None
+
+
+class LazyGroup(TyperGroup):
+    """The root group: lists commands without importing them."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """All commands, in the order of the table."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Import the module of one command."""
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"negmem.cli.{COMMANDS[cmd_name][0]}")
+        group = getattr(module, f"{cmd_name}_app", None) or module.app
+        found = typer.main.get_command(group)
+        found.name = cmd_name
+        return found
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """The list of commands in --help, from the table."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+
+
+app = typer.Typer(
+    cls=LazyGroup,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(value: bool) -> None:
+    if value:
+        from negmem import __version__
+
+        sys.stdout.write(f"negmem {__version__}\n")
+        raise typer.Exit(0)
+
+
+@app.callback()
+def root(
+    version: bool = typer.Option(
+        False, "--version", callback=_version, is_eager=True, help="Show the version."
+    ),
+) -> None:
+    """PostgreSQL as a trustworthy memory for agents."""
+
+
+def main(arguments: list[str]) -> int:
+    """Run one command line; returns the exit code. The one place that catches errors."""
+    global running
+    running = None
+    try:
+        result = typer.main.get_command(app)(
+            args=arguments, prog_name="negmem", standalone_mode=False
+        )
+        sys.stdout.flush()
+        return int(result) if isinstance(result, int) else ExitCode.DONE
+    except NegmemError as error:
+        return _report(error, arguments, None)
+    except BrokenPipeError:
+        _silence_stdout()
+        return ExitCode.DONE
+    except (KeyboardInterrupt, typer.Abort):
+        sys.stderr.write("interrupted: what was not committed was rolled back\n")
+        return ExitCode.INTERRUPTED
+    except Exception as error:
+        return _report(_explained(error, arguments), arguments, error)
+
+
+def _explained(error: Exception, arguments: list[str]) -> NegmemError:
+    """Any exception as one of ours: the parser's, the driver's, or a bug."""
+    if getattr(error, "exit_code", None) == ExitCode.USAGE and hasattr(error, "format_message"):
+        message = error.format_message() or "incomplete command line"
+        context = getattr(error, "ctx", None)
+        words = context.command_path if context is not None else "negmem"
+        return UsageError(
+            "usage",
+            message.rstrip(".").strip()[:1].lower() + message.rstrip(".").strip()[1:],
+            why=f"{words} was called with: {' '.join(_redacted(arguments)) or 'nothing'}",
+            hint=f"{words} --help",
+        )
+    if type(error).__module__.startswith("psycopg"):
+        from negmem.core.session import explain_driver_error
+
+        return explain_driver_error(error)
+    from negmem import __version__
+
+    return NegmemError(
+        "internal_error",
+        "a bug in negmem",
+        why=f"{type(error).__name__} in negmem {__version__}, Python {sys.version.split()[0]}",
+        hint="run again with -vv to see the trace",
+    )
+
+
+def _redacted(arguments: list[str]) -> list[str]:
+    """The arguments without the value of --dsn, which may hold a password."""
+    shown = []
+    hide_next = False
+    for argument in arguments:
+        if hide_next:
+            shown.append("***")
+            hide_next = False
+        elif argument.startswith("--dsn="):
+            shown.append("--dsn=***")
+        elif "://" in argument or "password=" in argument:
+            shown.append("***")
+        else:
+            shown.append(argument)
+            hide_next = argument == "--dsn"
+    return shown
+
+
+def _report(error: NegmemError, arguments: list[str], cause: Exception | None) -> int:
+    from negmem.cli.render.errors import write_error
+
+    as_json = running.json if running else "--json" in arguments
+    verbose = running.verbose if running else sum(a == "-vv" for a in arguments) * 2
+    try:
+        write_error(error, as_json=as_json, cause=cause or error if verbose >= 2 else None)
+    except BrokenPipeError:
+        _silence_stdout()
+    return error.exit_code
+
+
+def _silence_stdout() -> None:
+    """Point stdout at nothing, so that the interpreter's last flush meets no closed pipe."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
+
+
+def run() -> None:
+    """The console script."""
+    code = main(sys.argv[1:])
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _silence_stdout()
+    sys.exit(code)

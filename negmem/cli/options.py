@@ -1,0 +1,183 @@
+"""The flags that every command shares, declared once, and the decorator that adds them."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from negmem.errors import UsageError
+
+if TYPE_CHECKING:
+    from negmem.cli.render.console import Console
+    from negmem.core.session import Session
+
+Dsn = Annotated[
+    str | None,
+    typer.Option("--dsn", metavar="DSN", help="Connection string or URL.  [env: NEGMEM_DSN]"),
+]
+ConfigFile = Annotated[
+    str | None,
+    typer.Option("--config", metavar="FILE", help="The YAML file.  [env: NEGMEM_CONFIG]"),
+]
+Schema = Annotated[
+    str | None,
+    typer.Option("--schema", metavar="NAME", help="Default: negentropy.  [env: NEGMEM_SCHEMA]"),
+]
+App = Annotated[
+    str | None,
+    typer.Option(
+        "--app", metavar="NAME", help="Scopes every row. Default: negmem.  [env: NEGMEM_APP]"
+    ),
+]
+Json = Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")]
+NoColor = Annotated[bool, typer.Option("--no-color", help="No colour, no progress bar.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Less: only the answer and errors.")]
+Verbose = Annotated[int, typer.Option("--verbose", "-v", count=True, help="More; -vv shows SQL.")]
+Wait = Annotated[
+    float,
+    typer.Option("--wait", metavar="SECONDS", min=0, help="Wait for a server that is starting."),
+]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would happen, touch nothing.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+User = Annotated[str | None, typer.Option("--user", "-u", metavar="USER", help="Whose memories.")]
+Limit = Annotated[int, typer.Option("--limit", "-n", metavar="N", min=1, help="At most N rows.")]
+Offset = Annotated[int, typer.Option("--offset", metavar="N", min=0, help="Skip the first N.")]
+Since = Annotated[
+    str | None,
+    typer.Option("--since", metavar="WHEN", help="ISO 8601, or an age such as 7d or 12h."),
+]
+Until = Annotated[
+    str | None,
+    typer.Option("--until", metavar="WHEN", help="ISO 8601, or an age such as 7d or 12h."),
+]
+
+_SHARED: dict[str, tuple[Any, Any]] = {
+    "dsn": (Dsn, None),
+    "config": (ConfigFile, None),
+    "schema": (Schema, None),
+    "app": (App, None),
+    "json": (Json, False),
+    "no_color": (NoColor, False),
+    "quiet": (Quiet, False),
+    "verbose": (Verbose, 0),
+    "wait": (Wait, 0.0),
+}
+_WRITING: dict[str, tuple[Any, Any]] = {"dry_run": (DryRun, False), "yes": (Yes, False)}
+
+
+@dataclass
+class Common:
+    """What every command was called with, and the ways to answer."""
+
+    name: str
+    dsn: str | None = None
+    config: str | None = None
+    schema: str | None = None
+    app: str | None = None
+    json: bool = False
+    no_color: bool = False
+    quiet: bool = False
+    verbose: int = 0
+    wait: float = 0.0
+    dry_run: bool = False
+    yes: bool = False
+    warnings: list[dict[str, str]] = field(default_factory=list)
+
+    @property
+    def console(self) -> Console:
+        """Where answers, questions and warnings go."""
+        from negmem.cli.render.console import Console
+
+        return Console(self)
+
+    def session(self) -> Session:
+        """Config, database and providers, opened as this command was told.
+
+        Warnings that the session gives are shown with the answer.
+        """
+        from negmem.core.session import open_session
+
+        return open_session(
+            dsn=self.dsn,
+            config_path=self.config,
+            schema=self.schema,
+            app=self.app,
+            wait_s=self.wait,
+            command=f"negmem {self.name}",
+            warnings=self.warnings,
+        )
+
+    def require_user(self, user: str | None) -> str:
+        """The user that a command is about.
+
+        Raises: UsageError `user_missing` or `user_empty`: an empty scope never means everyone.
+        """
+        if user is None:
+            raise UsageError(
+                "user_missing",
+                f"negmem {self.name} needs to know whose memories",
+                why="no --user was given",
+                hint=f"negmem {self.name} … --user NAME",
+            )
+        if not user.strip():
+            raise UsageError(
+                "user_empty",
+                "the user is empty",
+                why="--user was given without a name; an empty scope never means everyone",
+                hint=f"negmem {self.name} … --user NAME",
+            )
+        return user
+
+
+def command(
+    app: typer.Typer, name: str, *, path: str | None = None, writes: bool = False
+) -> Callable[[Callable[..., int | None]], Callable[..., int | None]]:
+    """Register a command that takes a `Common` first, then its own parameters.
+
+    Args: name as typed; path, the words that name it in messages and in the JSON schema (default: name);
+    writes adds --dry-run and --yes.
+    """
+
+    def register(function: Callable[..., int | None]) -> Callable[..., int | None]:
+        signature = inspect.signature(function, eval_str=True)
+        own = list(signature.parameters.values())[1:]
+        shared = {**_SHARED, **(_WRITING if writes else {})}
+        added = [
+            inspect.Parameter(
+                key, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation
+            )
+            for key, (annotation, default) in shared.items()
+        ]
+        parameters = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in own] + added
+
+        def call(**values: Any) -> int | None:
+            common = Common(path or name, **{key: values.pop(key) for key in shared})
+            from negmem.cli import main
+
+            main.running = common
+            return function(common, **values)
+
+        call.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+        call.__annotations__ = {p.name: p.annotation for p in parameters}
+        call.__doc__ = function.__doc__
+        call.__name__ = function.__name__
+        app.command(name)(call)
+        return function
+
+    return register
+
+
+def new_app(help_text: str) -> typer.Typer:
+    """A noun: a group of commands."""
+    return typer.Typer(
+        help=help_text,
+        no_args_is_help=True,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        add_completion=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )

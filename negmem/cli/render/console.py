@@ -1,0 +1,97 @@
+"""Two streams: stdout for the answer, stderr for everything else."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from negmem.cli.render.text import one_line, safe_text
+from negmem.core.models.base import Model
+from negmem.errors import UsageError
+
+if TYPE_CHECKING:
+    from negmem.cli.options import Common
+
+_STYLES = {"ok": "32", "warn": "33", "fail": "31", "name": "36", "dim": "2", "bold": "1"}
+
+
+class Console:
+    """Writes the answer of one command."""
+
+    def __init__(self, common: Common) -> None:
+        self.common = common
+
+    @property
+    def is_terminal(self) -> bool:
+        """Whether stdout is a person's terminal."""
+        return sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
+
+    @property
+    def colored(self) -> bool:
+        """Whether colour may be used on stdout."""
+        return self.is_terminal and not self.common.no_color and "NO_COLOR" not in os.environ
+
+    @property
+    def width(self) -> int | None:
+        """Columns to fit on a terminal; None in a pipe, where nothing is cut."""
+        return shutil.get_terminal_size((80, 24)).columns if self.is_terminal else None
+
+    def style(self, text: str, style: str) -> str:
+        """`text` in a style (ok, warn, fail, name, dim, bold) where colour may be used."""
+        return f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if self.colored else text
+
+    def out(self, text: str = "") -> None:
+        """One line of the answer."""
+        sys.stdout.write(text + "\n")
+
+    def note(self, text: str) -> None:
+        """One line beside the answer, on stderr; not with -q."""
+        if not self.common.quiet:
+            sys.stderr.write(safe_text(text) + "\n")
+
+    def answer(
+        self,
+        schema: str,
+        model: Model,
+        render: Callable[[Console, Any], None],
+        extra: dict[str, Any] | None = None,
+    ) -> None:
+        """Write the answer: one JSON document with --json, else `render`, then the warnings."""
+        if self.common.json:
+            document: dict[str, Any] = {"schema": f"negmem.{schema}"}
+            document.update(model.model_dump(mode="json"))
+            document.update(extra or {})
+            document["warnings"] = [*document.get("warnings", []), *self.common.warnings]
+            self.json(document)
+            return
+        render(self, model)
+        for warning in self.common.warnings:
+            self.note(f"warning[{warning['code']}]: {one_line(warning['message'])}")
+
+    def json(self, document: Any) -> None:
+        """One JSON document, UTF-8, characters as they are."""
+        sys.stdout.write(json.dumps(document, ensure_ascii=False, indent=2) + "\n")
+
+    def confirm(self, question: str) -> None:
+        """Ask before destroying.
+
+        Raises: UsageError `confirmation_needed` without a terminal and without --yes, or
+        `not_confirmed` when the answer is no.
+        """
+        if self.common.yes:
+            return
+        if not sys.stdin.isatty():
+            raise UsageError(
+                "confirmation_needed",
+                f"negmem {self.common.name} destroys, and there is nobody to ask",
+                why="stdin is not a terminal",
+                hint=f"negmem {self.common.name} … --yes",
+            )
+        sys.stderr.write(f"{safe_text(question)} [y/N] ")
+        sys.stderr.flush()
+        if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+            raise UsageError("not_confirmed", "nothing was done", why="the answer was not yes")

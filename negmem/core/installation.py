@@ -1,0 +1,178 @@
+"""Sets negmem up in a database, and takes it out again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from negmem.config.model import Automation
+from negmem.core.models.base import Model
+from negmem.core.session import Session
+from negmem.db import functions, ledger
+from negmem.db.connect import Database
+from negmem.db.sqlfiles import quote_identifier
+from negmem.errors import NegmemError
+
+if TYPE_CHECKING:
+    from negmem.providers.embedding import Embedder
+
+_INSTALL_TIMEOUT_MS = 600_000
+_LOCK_WAIT_MS = 60_000
+
+
+@dataclass(frozen=True)
+class Installed:
+    """What one run of `install` changed; empty lists when everything stood already."""
+
+    migrations: list[str] = field(default_factory=list)
+    app_added: bool = False
+    model_added: bool = False
+
+
+class Reach(Model):
+    """What `uninstall` would remove."""
+
+    schema_name: str
+    tables: dict[str, int]
+    functions: int
+    removed: bool
+
+
+def plan(session: Session) -> list[str]:
+    """The SQL that `install` would run, as text. Raises as `install` does, and changes nothing."""
+    database = session.database
+    ledger.check_server(database)
+    facts = database.facts
+    statements: list[str] = []
+    if not facts.schema_exists:
+        statements.append(f"CREATE SCHEMA {quote_identifier(database.schema)};")
+    elif not facts.ledger_exists:
+        ledger.refuse_foreign(database)
+    if facts.vector_version is None:
+        statements.append("CREATE EXTENSION vector;")
+    vector_schema = facts.vector_schema or "public"
+    statements += ledger.render(database, ledger.pending(ledger.applied(database)), vector_schema)
+    values = functions.variables(_automation(session), database.schema, vector_schema)
+    statements += [str(text) for text in functions.rendered(values).values()]
+    return statements
+
+
+def install(session: Session, *, with_functions: bool = True) -> Installed:
+    """Create or complete the schema, the app's config row, the functions and the embedding model.
+
+    One transaction under the schema's lock: eight at once end in one result, a killed one leaves nothing.
+    Raises: NegmemError as `ledger.check_server`, `ledger.migrate` and `ledger.lock_schema`.
+    """
+    from psycopg.types.json import Jsonb
+
+    database = session.database
+    ledger.check_server(database)
+    if database.facts.in_recovery:
+        raise NegmemError(
+            "read_only_server",
+            "the server takes no writes",
+            why=f"{database.label} is a standby",
+            hint="connect to the primary",
+        )
+    embedder = session.embedder
+    with database.transaction(
+        lock_timeout_ms=_LOCK_WAIT_MS, statement_timeout_ms=_INSTALL_TIMEOUT_MS
+    ) as connection:
+        ledger.lock_schema(database, connection)
+        done = ledger.migrate(database, connection)
+        database.execute("installation", "installation")
+        added = database.row(
+            "installation",
+            "app_config",
+            {
+                "app_name": session.app,
+                "config": Jsonb(_automation(session)),
+                "updated_by": session.actor[:255],
+            },
+        )
+        if with_functions:
+            main = database.row("installation", "main_config")
+            assert main is not None
+            stored = Automation.model_validate(main["config"]).model_dump(mode="json")
+            functions.install(database, connection, stored)
+        model_added = embedder is not None and _register(session, embedder) > 0
+    database.forget_facts()
+    return Installed(
+        migrations=[f"{m.version:04d} {m.name}" for m in done],
+        app_added=added is not None,
+        model_added=model_added,
+    )
+
+
+def _automation(session: Session) -> dict[str, Any]:
+    """The first automation document of an app: what YAML declares over the defaults."""
+    declared = session.config.automation or Automation()
+    return declared.model_dump(mode="json")
+
+
+def _register(session: Session, embedder: Embedder) -> int:
+    """Record the embedder as the app's model, if it has none yet."""
+    from psycopg.types.json import Jsonb
+
+    calibration = embedder.calibration
+    return session.database.execute(
+        "installation",
+        "register_model",
+        {
+            "app_name": session.app,
+            "provider": embedder.name,
+            "model": embedder.model,
+            "version": embedder.version,
+            "dims": embedder.dims,
+            "calibration": Jsonb({k: v for k, v in calibration.to_json().items() if k != "mean"}),
+            "mean": None if calibration.mean is None else list(calibration.mean),
+        },
+    )
+
+
+def reach(session: Session) -> Reach:
+    """What an uninstall would remove.
+
+    Raises: NegmemError `schema_missing`, `schema_foreign` for a schema that negmem did not make,
+    `uninstall_dependents` where objects elsewhere depend on it.
+    """
+    database = session.database
+    if not database.facts.schema_exists:
+        raise NegmemError(
+            "schema_missing",
+            "negmem is not set up here",
+            why=f'no schema "{database.schema}" in {database.label}',
+            hint="name another one with --schema, or another database with --dsn",
+        )
+    if not database.facts.ledger_exists:
+        ledger.refuse_foreign(database)
+    params = {"schema": database.schema}
+    outside = [r["dependent"] for r in database.rows("installation", "outside_dependents", params)]
+    if outside:
+        raise NegmemError(
+            "uninstall_dependents",
+            "objects outside the schema depend on it",
+            why="; ".join(outside[:5]),
+            hint="drop them first; uninstall removes only what is negmem's",
+        )
+    counted = database.row("installation", "functions_count", params)
+    tables = {r["name"]: int(r["rows"]) for r in database.rows("installation", "reach", params)}
+    return Reach(
+        schema_name=database.schema,
+        tables=tables,
+        functions=int(counted["functions"]) if counted else 0,
+        removed=False,
+    )
+
+
+def uninstall(session: Session) -> Reach:
+    """Drop the schema with all that stands in it; the extension stays. Returns what was removed."""
+    database: Database = session.database
+    with database.transaction(
+        lock_timeout_ms=_LOCK_WAIT_MS, statement_timeout_ms=_INSTALL_TIMEOUT_MS
+    ) as connection:
+        ledger.lock_schema(database, connection)
+        found = reach(session)
+        connection.execute(database.queries("installation", "drop_schema"))
+    database.forget_facts()
+    return found.model_copy(update={"removed": True})

@@ -1,0 +1,295 @@
+"""One database: connections, transactions, and what every command needs to know about it first."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import re
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import psycopg
+from psycopg import pq
+from psycopg.conninfo import make_conninfo
+from psycopg.rows import TupleRow, dict_row
+
+from negmem.db.dsn import Target
+from negmem.db.failures import translate
+from negmem.db.sqlfiles import Queries, blocks, fill
+from negmem.errors import NegmemError
+
+if TYPE_CHECKING:
+    from typing_extensions import LiteralString
+
+Connection = psycopg.Connection[TupleRow]
+log = logging.getLogger("negmem.sql")
+
+_RETRY_WAIT_S = 0.25
+_CONNECT_TIMEOUT_S = 10
+_STARTING = re.compile(r"starting up|not yet accepting|Connection refused|No such file", re.I)
+_CAUSES: tuple[tuple[str, str, str, str], ...] = (
+    (
+        r"password authentication failed|no password supplied|fe_sendauth",
+        "authentication_failed",
+        "the server refuses the login",
+        "set PGPASSWORD or ~/.pgpass, or check the user name",
+    ),
+    (
+        r'database "[^"]*" does not exist',
+        "database_not_found",
+        "there is no such database",
+        "createdb NAME, or name another one with --dsn",
+    ),
+    (
+        r'role "[^"]*" does not exist|no pg_hba.conf entry|Peer authentication failed|Ident auth',
+        "authentication_failed",
+        "the server refuses the login",
+        "check the user name and the server's pg_hba.conf",
+    ),
+    (
+        r"too many clients|remaining connection slots",
+        "too_many_connections",
+        "the server has no connection left",
+        "close others, or connect through a pooler",
+    ),
+    (
+        r"translate host name|resolve host|Name or service not known|name resolution",
+        "server_unreachable",
+        "the host name can't be resolved",
+        "check the host, and that the password in a URL is percent-encoded",
+    ),
+    (
+        r"Connection refused|No such file|timeout|timed out|starting up|unreachable|not yet accept",
+        "server_unreachable",
+        "no PostgreSQL server answers",
+        "start it, or wait for it with --wait 30",
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What the first round trip tells about a database."""
+
+    server_version: int
+    server_version_text: str
+    database: str
+    role: str
+    in_recovery: bool
+    read_only: bool
+    vector_version: str | None
+    vector_schema: str | None
+    schema_exists: bool
+    ledger_exists: bool
+    schema_usable: bool
+
+
+class Database:
+    """One target and schema, with one connection opened when first needed.
+
+    Holds to transaction poolers: no prepared statements, no session settings, no session locks.
+    """
+
+    def __init__(
+        self,
+        target: Target,
+        *,
+        schema: str = "negentropy",
+        command: str = "negmem",
+        wait_s: float = 0,
+        lock_timeout_ms: int = 5_000,
+        statement_timeout_ms: int = 60_000,
+    ) -> None:
+        self.target = target
+        self.schema = schema
+        self.command = command
+        self.wait_s = wait_s
+        self.lock_timeout_ms = lock_timeout_ms
+        self.statement_timeout_ms = statement_timeout_ms
+        self._connection: Connection | None = None
+        self._facts: Facts | None = None
+
+    @property
+    def label(self) -> str:
+        """Where and as whom, without a password."""
+        return self.target.label
+
+    @property
+    def connection(self) -> Connection:
+        """The connection of this object; reopened when it was lost outside a transaction."""
+        if self._connection is None or self._connection.closed:
+            self._connection = self.open()
+        return self._connection
+
+    def open(self) -> Connection:
+        """A new connection in autocommit mode; waits up to `wait_s` for a server that is starting.
+
+        Raises: NegmemError `server_unreachable`, `authentication_failed`, `database_not_found`,
+        `too_many_connections` or `connection_failed`.
+        """
+        deadline = time.monotonic() + self.wait_s
+        params = dict(self.target.params)
+        params.setdefault("connect_timeout", str(_CONNECT_TIMEOUT_S))
+        params.setdefault("application_name", self.command)
+        params["client_encoding"] = "utf8"
+        while True:
+            reason = ""
+            try:
+                return psycopg.connect(
+                    make_conninfo("", **params), autocommit=True, prepare_threshold=None
+                )
+            except psycopg.Error as error:
+                reason = str(error)
+            if time.monotonic() >= deadline or not _STARTING.search(reason):
+                raise self._connect_error(reason)
+            time.sleep(_RETRY_WAIT_S)
+
+    def _connect_error(self, reason: str) -> NegmemError:
+        for pattern, code, message, hint in _CAUSES:
+            if re.search(pattern, reason):
+                return NegmemError(
+                    code,
+                    message,
+                    why=f"{self._reason(pattern, reason)} ({self.label}, from {self.target.origin})",
+                    hint=hint,
+                )
+        return NegmemError(
+            "connection_failed",
+            "no connection to the database",
+            why=f"{self.label}, from {self.target.origin}; the driver's text is withheld, since it"
+            " may repeat the connection string",
+            hint="check host, port, user and database",
+        )
+
+    @staticmethod
+    def _reason(pattern: str, reason: str) -> str:
+        found = re.search(pattern, reason)
+        return found.group(0) if found else ""
+
+    def close(self) -> None:
+        """Close the connection; what was not committed is rolled back."""
+        if self._connection is not None and not self._connection.closed:
+            self._connection.close()
+        self._connection = None
+
+    def forget_facts(self) -> None:
+        """Ask again what the database holds: after init or uninstall changed it."""
+        self._facts = None
+
+    @property
+    def facts(self) -> Facts:
+        """What this database is; asked once."""
+        if self._facts is None:
+            statement = fill(blocks("session")["facts"], {"schema": self.schema})
+            with self.connection.cursor(row_factory=dict_row) as cursor:
+                row = self._run(cursor, statement, {"schema": self.schema}).fetchone()
+            assert row is not None
+            self._facts = Facts(**row)
+        return self._facts
+
+    @property
+    def queries(self) -> Queries:
+        """The named queries for this database's schemas."""
+        return Queries(self.schema, self.facts.vector_schema or "public")
+
+    @contextmanager
+    def transaction(
+        self,
+        *,
+        read_only: bool = False,
+        lock_timeout_ms: int | None = None,
+        statement_timeout_ms: int | None = None,
+    ) -> Iterator[Connection]:
+        """A transaction with its own lock and statement timeouts (transaction-local).
+
+        Commits at the end, rolls back on any exception. Does not nest.
+        """
+        connection = self.connection
+        try:
+            connection.execute(
+                self.begin_statement(read_only, lock_timeout_ms, statement_timeout_ms)
+            )
+            yield connection
+            if connection.info.transaction_status == pq.TransactionStatus.INERROR:
+                raise NegmemError(
+                    "transaction_aborted",
+                    "the transaction was aborted by an earlier error",
+                    why="a statement failed and its error was caught",
+                    hint="run again with -vv",
+                )
+            connection.execute(self.queries("session", "commit"))
+        except BaseException as error:
+            self._roll_back(connection)
+            if isinstance(error, psycopg.Error):
+                raise translate(error) from error
+            raise
+
+    def _roll_back(self, connection: Connection) -> None:
+        """Roll back; a connection in an unknown state is closed instead, which does the same."""
+        status = connection.info.transaction_status
+        if status == pq.TransactionStatus.IDLE:
+            return
+        if status in (pq.TransactionStatus.INTRANS, pq.TransactionStatus.INERROR):
+            with contextlib.suppress(psycopg.Error):
+                connection.execute(self.queries("session", "rollback"))
+                return
+        connection.close()
+
+    def begin_statement(
+        self,
+        read_only: bool = False,
+        lock_timeout_ms: int | None = None,
+        statement_timeout_ms: int | None = None,
+    ) -> LiteralString:
+        """BEGIN with the transaction-local timeouts, as one string for the simple protocol."""
+        lock_ms = self.lock_timeout_ms if lock_timeout_ms is None else lock_timeout_ms
+        statement_ms = (
+            self.statement_timeout_ms if statement_timeout_ms is None else statement_timeout_ms
+        )
+        block = "begin_read_only" if read_only else "begin"
+        values = {"lock_timeout_ms": int(lock_ms), "statement_timeout_ms": int(statement_ms)}
+        return fill(blocks("session")[block], values)
+
+    def rows(
+        self, noun: str, name: str, params: dict[str, Any] | None = None
+    ) -> list[dict[str, Any]]:
+        """The rows of one named query, as dictionaries, on this object's connection."""
+        with self.connection.cursor(row_factory=dict_row) as cursor:
+            self._run(cursor, self.queries(noun, name), params)
+            return cursor.fetchall() if cursor.description else []
+
+    def row(
+        self, noun: str, name: str, params: dict[str, Any] | None = None
+    ) -> dict[str, Any] | None:
+        """The first row of one named query, or None."""
+        found = self.rows(noun, name, params)
+        return found[0] if found else None
+
+    def execute(self, noun: str, name: str, params: dict[str, Any] | None = None) -> int:
+        """Run one named query; returns the number of rows touched."""
+        with self.connection.cursor() as cursor:
+            return int(self._run(cursor, self.queries(noun, name), params).rowcount)
+
+    def _run(self, cursor: Any, statement: LiteralString, params: dict[str, Any] | None) -> Any:
+        started = time.perf_counter()
+        try:
+            return cursor.execute(statement, params)
+        except psycopg.Error as error:
+            raise translate(error) from error
+        finally:
+            took_ms = (time.perf_counter() - started) * 1000
+            log.debug("%.1f ms  %s", took_ms, " ".join(str(statement).split()))
+
+
+def operating_system_user() -> str:
+    """Who runs this process, for records of who did what."""
+    import getpass
+
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return f"uid {os.getuid()}"

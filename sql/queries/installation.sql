@@ -1,0 +1,79 @@
+-- What `init` records besides the schema itself.
+
+-- name: installation
+INSERT INTO :"schema".installation (single) VALUES (true) ON CONFLICT (single) DO NOTHING;
+
+-- name: app_config
+-- params: app_name, config, updated_by
+-- returns: a row when the app is new here; the first app of a database is its main one
+WITH added AS (
+    INSERT INTO :"schema".memory_automation_configs (app_name, config, is_main, updated_by)
+    SELECT %(app_name)s::varchar, %(config)s::jsonb,
+        NOT EXISTS (SELECT 1 FROM :"schema".memory_automation_configs AS c WHERE c.is_main),
+        %(updated_by)s::text
+    ON CONFLICT (app_name) DO NOTHING
+    RETURNING app_name, revision, config, is_main
+),
+history AS (
+    INSERT INTO :"schema".memory_automation_config_history
+        (app_name, revision, config, changed_by, reason)
+    SELECT a.app_name, a.revision, a.config, %(updated_by)s::text, 'init'
+    FROM added AS a
+)
+SELECT app_name, is_main FROM added;
+
+-- name: main_config
+-- returns: the stored config of the main app
+SELECT app_name, config, revision FROM :"schema".memory_automation_configs WHERE is_main;
+
+-- name: active_model
+-- params: app_name
+SELECT id, provider, model, version, dims, calibration
+FROM :"schema".embedding_models
+WHERE app_name = %(app_name)s::varchar AND status = 'active';
+
+-- name: register_model
+-- params: app_name, provider, model, version, dims, calibration, mean
+-- The first model of an app becomes its active one; later ones are an online change of their own.
+INSERT INTO :"schema".embedding_models
+    (app_name, id, provider, model, version, dims, status, calibration, mean, activated_at)
+SELECT %(app_name)s::varchar,
+    COALESCE((SELECT max(m.id) FROM :"schema".embedding_models AS m WHERE m.app_name = %(app_name)s::varchar), 0) + 1,
+    %(provider)s::text, %(model)s::text, %(version)s::text, %(dims)s::integer, 'active',
+    %(calibration)s::jsonb, %(mean)s::real[]:::"vector_schema".vector, now()
+WHERE NOT EXISTS (SELECT 1 FROM :"schema".embedding_models AS m
+                  WHERE m.app_name = %(app_name)s::varchar AND m.status = 'active')
+ON CONFLICT DO NOTHING;
+
+-- name: reach
+-- params: schema
+-- returns: what stands in the schema, with estimated rows
+SELECT c.relname::text AS name, c.relkind::text AS kind, greatest(c.reltuples, 0)::bigint AS rows
+FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+WHERE n.nspname = %(schema)s::name AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
+ORDER BY c.relname;
+
+-- name: functions_count
+-- params: schema
+SELECT count(*)::integer AS functions
+FROM pg_proc AS p JOIN pg_namespace AS n ON n.oid = p.pronamespace
+WHERE n.nspname = %(schema)s::name;
+
+-- name: outside_dependents
+-- params: schema
+-- returns: objects of other schemas that need something of this one: they would go with a CASCADE
+SELECT DISTINCT pg_describe_object(d.classid, d.objid, d.objsubid) AS dependent
+FROM pg_depend AS d
+JOIN pg_class AS ours ON ours.oid = d.refobjid AND d.refclassid = 'pg_class'::regclass
+JOIN pg_namespace AS n ON n.oid = ours.relnamespace AND n.nspname = %(schema)s::name
+LEFT JOIN pg_rewrite AS r ON d.classid = 'pg_rewrite'::regclass AND r.oid = d.objid
+LEFT JOIN pg_class AS view ON view.oid = r.ev_class
+LEFT JOIN pg_constraint AS fk ON d.classid = 'pg_constraint'::regclass AND fk.oid = d.objid
+LEFT JOIN pg_class AS referrer ON referrer.oid = fk.conrelid
+WHERE d.deptype = 'n'
+    AND COALESCE(view.relnamespace, referrer.relnamespace, ours.relnamespace) <> ours.relnamespace
+ORDER BY 1;
+
+-- name: drop_schema
+-- Only after outside_dependents came back empty: then CASCADE reaches nothing but the schema itself.
+DROP SCHEMA :"schema" CASCADE;
