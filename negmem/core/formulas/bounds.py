@@ -1,14 +1,14 @@
 """Limits that every formula shares, so that Python and SQL clamp the same bad rows the same way.
 
-A row may hold what no sane writer would store: negative counts, NaN scores, dates of the year 9999 or
-`infinity`. A sweep must survive them, so the formulas clamp what comes from rows. What comes from a
-caller (a rate, a threshold, a weight) is refused with `ValueError` when it makes no sense.
+A row may hold what no sane writer would store: negative counts, NaN scores, dates of the year 9999
+or `infinity`. A sweep must survive them, so the formulas clamp what comes from rows. What comes
+from a caller (a rate, a threshold, a weight) is refused with `ValueError` when it makes no sense.
 """
 
 from __future__ import annotations
 
 import math
-from datetime import datetime
+from datetime import datetime, timezone
 
 SECONDS_PER_DAY = 86_400.0
 
@@ -20,6 +20,9 @@ MAX_COUNT = 2_147_483_647
 
 MIN_EXPONENT = -700.0
 """Below this `exp` leaves the range of a double, and PostgreSQL raises instead of answering 0."""
+
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 
 def clamp01(value: float) -> float:
@@ -43,14 +46,22 @@ def clamp_days(days: float | None) -> float:
     return min(days, MAX_DAYS)
 
 
+def epoch_seconds(instant: datetime) -> float:
+    """Seconds since 1970-01-01 UTC, as PostgreSQL's `date_part('epoch', ...)` gives them.
+
+    Raises: ValueError without a time zone: guessing one shifts ages by up to a day.
+    """
+    if instant.tzinfo is None:
+        raise ValueError("a time without a zone has no age; give an aware datetime")
+    return (instant - _EPOCH).total_seconds()
+
+
 def days_between(earlier: datetime, later: datetime) -> float:
     """Days from one instant to another, negative when they are swapped.
 
-    Raises: ValueError when either lacks a time zone: guessing one shifts ages by up to a day.
+    Raises: ValueError when either lacks a time zone.
     """
-    if earlier.tzinfo is None or later.tzinfo is None:
-        raise ValueError("a time without a zone has no age; give an aware datetime")
-    return (later - earlier).total_seconds() / SECONDS_PER_DAY
+    return (epoch_seconds(later) - epoch_seconds(earlier)) / SECONDS_PER_DAY
 
 
 def require_finite(

@@ -21,7 +21,7 @@ from negmem.core.formulas.bounds import (
     clamp01,
     clamp_count,
     clamp_days,
-    days_between,
+    epoch_seconds,
     require_finite,
 )
 
@@ -97,8 +97,8 @@ def decay_rate(
 ) -> float:
     """Loss per day of a memory of this type.
 
-    `decay_lambda` (1/day, above 0) replaces the base rate, and the other types keep their proportion
-    to it; `decay_override`, from the memory's metadata, wins over both.
+    `decay_lambda` (1/day, above 0) replaces the base rate, and the other types keep their
+    proportion to it; `decay_override`, from the memory's metadata, wins over both.
 
     Raises: ValueError if a rate is not finite, decay_lambda not above 0 or the override below 0.
     """
@@ -196,8 +196,8 @@ def crossing_time(
     created = created_at or last_accessed_at
     if accessed is None or created is None or memory_type == "core":
         return None
-    access_second = days_between(_EPOCH, accessed) * SECONDS_PER_DAY
-    creation_second = days_between(_EPOCH, created) * SECONDS_PER_DAY
+    access_second = epoch_seconds(accessed)
+    creation_second = epoch_seconds(created)
     if rate is None:
         rate = decay_rate(memory_type, decay_lambda=decay_lambda)
 
@@ -206,7 +206,12 @@ def crossing_time(
         days_since_access = (second - access_second) / SECONDS_PER_DAY
         days_since_creation = (second - creation_second) / SECONDS_PER_DAY
         score = retention_score(
-            access_count, days_since_access, days_since_creation, memory_type, related_count, rate=rate
+            access_count,
+            days_since_access,
+            days_since_creation,
+            memory_type,
+            related_count,
+            rate=rate,
         )
         return score < threshold
 
