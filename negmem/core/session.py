@@ -186,7 +186,7 @@ def resolve_target(loaded: LoadedConfig, env: Mapping[str, str]) -> Target:
         return named
     from negmem.db import embedded
 
-    cluster = embedded.start(embedded.home(env))
+    cluster = embedded.start()
     return parse_dsn(cluster.dsn, "the embedded cluster")
 
 
