@@ -12,10 +12,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from negmem.errors import NegmemError
+from negmem.shipped import data_dir
 
 if TYPE_CHECKING:
     from typing_extensions import LiteralString
@@ -45,21 +45,6 @@ class Migration:
     name: str
     text: str
     checksum: str
-
-
-@cache
-def data_dir() -> Path:
-    """The folder that holds sql/, configs/ and completions/: inside the wheel, else the checkout."""
-    package = Path(__file__).resolve().parent.parent
-    for root in (package / "_data", package.parent):
-        if (root / "sql" / "migrations").is_dir():
-            return root
-    raise NegmemError(
-        "installation_broken",
-        "the SQL that ships with negmem is missing",
-        why=f"neither {package / '_data'} nor {package.parent} holds sql/migrations",
-        hint="pip install --force-reinstall negmem",
-    )
 
 
 def quote_identifier(name: str) -> str:

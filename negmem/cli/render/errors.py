@@ -30,7 +30,7 @@ def write_error(error: NegmemError, *, as_json: bool, cause: BaseException | Non
         return
     lines = [f"error[{error.code}]: {error.message}"]
     if error.why:
-        lines.append(f"  why: {error.why}")
+        lines.append("  why: " + error.why.replace("\n", "\n       "))
     if error.hint:
         lines.append(f"  fix: {error.hint}")
     sys.stderr.write("\n".join(safe_text(line) for line in lines) + "\n")

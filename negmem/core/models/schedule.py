@@ -16,8 +16,8 @@ _SECONDS = re.compile(r"(\d{1,9})\s+seconds?", re.IGNORECASE | re.ASCII)
 class CronFields:
     """The five fields of a cron line as sets; Sunday is 0.
 
-    `any_day` and `any_weekday` say that the field began with `*`: when neither does, a day counts if either
-    field names it, as cron has always done.
+    `any_day` and `any_weekday` say that the field began with `*`: when neither does, a day counts
+    if either field names it, as cron has always done.
     """
 
     minutes: frozenset[int]
@@ -54,7 +54,7 @@ class _Field:
         return value
 
     def values(self, text: str) -> set[int]:
-        """The numbers that one comma-separated field names; ValueError says what is wrong with it."""
+        """The numbers that a field names. Raises: ValueError saying what is wrong with it."""
         found: set[int] = set()
         for part in text.split(","):
             span, slash, step_text = part.partition("/")
@@ -158,8 +158,8 @@ _CLOCK = re.compile(r"\s*([0-9]{1,6}):([0-5][0-9])(?::([0-5][0-9])(?:\.([0-9]{1,
 def parse_interval(text: str) -> Interval:
     """The interval that a text such as `1 hour`, `1 day 02:30:00` or `1.5 days` names.
 
-    It takes quantities with PostgreSQL's unit names, and hours:minutes:seconds at the end: a part of what
-    PostgreSQL reads, and the same length (tests/parity). Raises: ValueError.
+    It takes quantities with PostgreSQL's unit names, and hours:minutes:seconds at the end: a part
+    of what PostgreSQL reads, with the same length (tests/parity). Raises: ValueError.
     """
     parts = {"months": 0, "days": 0, "microseconds": 0}
     position, seen = 0, set[str]()
