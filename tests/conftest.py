@@ -1,0 +1,168 @@
+"""Fixtures of all tests: a clean environment, real servers, a database a test, the command line.
+
+`database` is a clone of a database that negmem installed; `empty_database` has nothing in it. A test
+says where it runs with `@pytest.mark.servers("full", "sixteen")`; without it, on `embedded`.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import hypothesis
+import psycopg
+import pytest
+
+from tests import servers
+from tests.support import databases, markers
+from tests.support.cli import CliRunner
+from tests.support.databases import TestDatabase
+
+_KEPT = ("NEGMEM_TEST_DSN", "NEGMEM_TEST_CACHE", "NEGMEM_TEST_MIRROR")
+_LEDGER = pytest.StashKey[markers.MarkerLedger]()
+
+
+def _clean_environment() -> None:
+    """What a developer's shell says must not reach a test, nor a test the developer's files."""
+    for name in list(os.environ):
+        if name.startswith("PG") or (name.startswith("NEGMEM_") and name not in _KEPT):
+            del os.environ[name]
+    os.environ["TZ"] = "UTC"
+    time.tzset()
+    nowhere = Path(tempfile.gettempdir()) / "negmem-tests-have-no-home"
+    os.environ["XDG_CONFIG_HOME"] = str(nowhere)
+    os.environ["NEGMEM_HOME"] = "/dev/null/negmem-tests-have-no-home"  # can't be made: told at once
+
+
+_clean_environment()
+hypothesis.settings.register_profile("dev", deadline=None)
+hypothesis.settings.register_profile("ci", deadline=None, derandomize=True, database=None)
+hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "dev")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Make the markers known."""
+    for line in markers.DESCRIPTIONS:
+        config.addinivalue_line("markers", line)
+    config.stash[_LEDGER] = markers.MarkerLedger()
+
+
+def pytest_report_header() -> list[str]:
+    """Versions of what is tested with; starts no server."""
+    lines = [
+        f"python {platform.python_version()}, psycopg {psycopg.__version__}, libpq "
+        f"{psycopg.pq.version_pretty(psycopg.pq.version())}"
+    ]
+    for name in servers.NAMES:
+        found = servers.status(name)
+        lines.append(found.label if found else f"{name}: comes up when a test needs it")
+    return lines
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run a test on each server that it names."""
+    if "server" in metafunc.fixturenames:
+        names = markers.server_names(metafunc.definition)
+        if len(names) > 1:
+            metafunc.parametrize("server", names, indirect=True)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Tests of pg_cron share one database, so one worker runs them."""
+    for item in items:
+        if item.get_closest_marker("needs_cron") is not None:
+            item.add_marker(pytest.mark.xdist_group("cron"))
+    config.stash[_LEDGER].chosen(items)
+
+
+class _Reports:
+    """Hears of each test's outcome, in this process or a worker's."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.config = config
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Count a test of a marker as run."""
+        self.config.stash[_LEDGER].report(report)
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Begin to count."""
+    session.config.pluginmanager.register(_Reports(session.config))
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    """A run in which no test of a marker ran has not tested what it claims."""
+    is_worker = hasattr(session.config, "workerinput")
+    if is_worker or exitstatus != 0 or session.config.option.collectonly:
+        return
+    if session.config.stash[_LEDGER].unmet():
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, exitstatus: int, config: pytest.Config
+) -> None:
+    """Say which markers were not met."""
+    if not config.option.collectonly:
+        for name in config.stash[_LEDGER].unmet():
+            terminalreporter.write_line(f"no test of {name} ran: the run fails", red=True)
+
+
+@pytest.fixture
+def server(request: pytest.FixtureRequest) -> servers.Server:
+    """The server that the test runs on, up and running."""
+    name = getattr(request, "param", None) or markers.server_names(request.node)[0]
+    return _server(name)
+
+
+def _server(name: str) -> servers.Server:
+    try:
+        return servers.ensure(name)
+    except servers.ServerUnavailable as reason:
+        pytest.fail(f"the server {name} can't be had: {reason}", pytrace=False)
+
+
+@pytest.fixture(scope="session")
+def server_named() -> Callable[[str], servers.Server]:
+    """Any server by name, for a test that needs more than one."""
+    return _server
+
+
+@pytest.fixture
+def admin_dsn(server: servers.Server) -> str:
+    """A superuser's DSN of the server, for its database postgres."""
+    return server.admin_dsn
+
+
+@pytest.fixture
+def database(server: servers.Server) -> Iterator[TestDatabase]:
+    """A database of the test's own in which negmem is installed (schema negentropy)."""
+    made = databases.create(server, template=databases.migrated_template(server))
+    yield made
+    databases.drop(made)
+
+
+@pytest.fixture
+def empty_database(server: servers.Server) -> Iterator[TestDatabase]:
+    """A database of the test's own with nothing in it."""
+    made = databases.create(server)
+    yield made
+    databases.drop(made)
+
+
+@pytest.fixture
+def run_cli(tmp_path: Path) -> CliRunner:
+    """`negmem`, in a folder of its own and with no database named: pass --dsn, or use `negmem`."""
+    return CliRunner(env={**os.environ, "COLUMNS": "80"}, cwd=tmp_path)
+
+
+@pytest.fixture
+def negmem(run_cli: CliRunner, database: TestDatabase) -> CliRunner:
+    """`negmem` with the test's database as its target."""
+    return CliRunner(env={**run_cli.env, "NEGMEM_DSN": database.dsn}, cwd=run_cli.cwd)

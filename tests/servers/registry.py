@@ -1,0 +1,77 @@
+"""The servers by name: brought up when they are needed, once, whoever asks first."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from tests.servers import embedded
+from tests.servers.model import Server, ServerUnavailable
+from tests.servers.places import checkout_folder, locked
+from tests.servers.probe import answers, describe
+
+OWN = "NEGMEM_TEST_DSN"
+
+
+@dataclass(frozen=True)
+class _Recipe:
+    up: Callable[[], Server]
+    down: Callable[[], None]
+
+
+_RECIPES = {
+    "embedded": _Recipe(embedded.up, embedded.down),
+}
+NAMES = tuple(_RECIPES)
+
+_ready: dict[str, Server] = {}
+
+
+def ensure(name: str) -> Server:
+    """The running server `name`; with NEGMEM_TEST_DSN, always the one server that it names.
+
+    Raises: ServerUnavailable with the reason.
+    """
+    if name in _ready:
+        return _ready[name]
+    own = os.environ.get(OWN)
+    if own:
+        server = describe(Server(name, own, "", ()))
+    else:
+        with locked(name):
+            server = _recorded(name) or _RECIPES[name].up()
+            _record_of(name).write_text(json.dumps(asdict(server)), encoding="utf-8")
+    _ready[name] = server
+    return server
+
+
+def status(name: str) -> Server | None:
+    """The server `name` if it runs; starts nothing."""
+    return _recorded(name)
+
+
+def down(name: str) -> None:
+    """Stop the server `name` and forget it."""
+    with locked(name):
+        _record_of(name).unlink(missing_ok=True)
+        _ready.pop(name, None)
+        _RECIPES[name].down()
+
+
+def _record_of(name: str) -> Path:
+    return checkout_folder() / f"{name}.json"
+
+
+def _recorded(name: str) -> Server | None:
+    try:
+        found = json.loads(_record_of(name).read_text(encoding="utf-8"))
+        server = Server(**{**found, "extensions": tuple(found["extensions"])})
+    except (OSError, ValueError, TypeError, KeyError):
+        return None
+    return server if answers(server) else None
+
+
+__all__ = ["NAMES", "OWN", "ServerUnavailable", "down", "ensure", "status"]

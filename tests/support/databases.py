@@ -1,0 +1,132 @@
+"""Databases for tests: a template that the product installed once, and a clone of it for each test."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+import psycopg
+from psycopg import sql
+from psycopg.rows import TupleRow
+
+from tests.servers import Server, ensure
+from tests.servers.places import locked
+from tests.support import product
+
+_PREFIX = "negmem_t_"
+_CLONE = re.compile(rf"^{_PREFIX}\w+?_(?P<pid>\d+)_\d+$")
+_numbers = itertools.count(1)
+
+
+@dataclass
+class TestDatabase:
+    """A database that is the test's own. `dsn` goes through the pooler on the server `pooled`."""
+
+    __test__ = False
+
+    name: str
+    server: Server
+    _open: list[psycopg.Connection[TupleRow]] = field(default_factory=list)
+
+    @property
+    def dsn(self) -> str:
+        """A superuser's DSN, as a URL."""
+        return self.server.dsn(self.name)
+
+    def connect(self, **params: Any) -> psycopg.Connection[TupleRow]:
+        """A new connection in autocommit mode, closed when the test ends; `params` as for psycopg."""
+        params = {"autocommit": True, "prepare_threshold": None, **params}
+        connection = psycopg.connect(self.dsn, **params)
+        self._open.append(connection)
+        return connection
+
+    def rows(self, statement: str, params: Any = None) -> list[TupleRow]:
+        """The rows of one statement; what returns none gives an empty list."""
+        with psycopg.connect(self.dsn, autocommit=True, prepare_threshold=None) as connection:
+            cursor = connection.execute(statement.encode(), params)
+            return cursor.fetchall() if cursor.description else []
+
+    def value(self, statement: str, params: Any = None) -> Any:
+        """The first column of the first row."""
+        return self.rows(statement, params)[0][0]
+
+    def close(self) -> None:
+        """Close what `connect` opened."""
+        for connection in self._open:
+            connection.close()
+
+
+def admin(server: Server) -> psycopg.Connection[TupleRow]:
+    """A superuser's connection that may create and drop databases: never through the pooler."""
+    direct = ensure(server.direct) if server.direct else server
+    return psycopg.connect(direct.admin_dsn, autocommit=True)
+
+
+def create(server: Server, *, template: str = "template1") -> TestDatabase:
+    """A new database on `server`, named by worker and process."""
+    worker = os.environ.get("PYTEST_XDIST_WORKER", "main")
+    name = f"{_PREFIX}{worker}_{os.getpid()}_{next(_numbers)}"
+    with admin(server) as connection:
+        connection.execute(
+            sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(
+                sql.Identifier(name), sql.Identifier(template)
+            )
+        )
+    return TestDatabase(name, server)
+
+
+def drop(database: TestDatabase) -> None:
+    """Remove a database, whoever is still connected."""
+    database.close()
+    _drop(database.server, database.name)
+
+
+def migrated_template(server: Server) -> str:
+    """The name of the template database on `server` that the product installed; made if missing."""
+    direct = ensure(server.direct) if server.direct else server
+    name = f"negmem_template_{product.fingerprint()}"
+    with locked(f"template-{direct.name}"), admin(direct) as connection:
+        known = [row[0] for row in connection.execute("SELECT datname FROM pg_database")]
+        if name in known:
+            return name
+        for old in known:
+            if old.startswith("negmem_template_") or _is_left_over(old):
+                _drop(direct, old)
+        draft = f"{name}_draft"
+        connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(draft)))
+        product.install(direct.dsn(draft))
+        connection.execute(
+            sql.SQL("ALTER DATABASE {} RENAME TO {}").format(
+                sql.Identifier(draft), sql.Identifier(name)
+            )
+        )
+    return name
+
+
+def remove_left_over(server: Server) -> None:
+    """Drop the clones of test processes that no longer live."""
+    with locked(f"template-{server.name}"), admin(server) as connection:
+        for (name,) in connection.execute("SELECT datname FROM pg_database").fetchall():
+            if _is_left_over(name):
+                _drop(server, name)
+
+
+def _is_left_over(name: str) -> bool:
+    found = _CLONE.match(name)
+    if found is None:
+        return False
+    try:
+        os.kill(int(found["pid"]), 0)
+    except ProcessLookupError:
+        return True
+    return False
+
+
+def _drop(server: Server, name: str) -> None:
+    with admin(server) as connection:
+        connection.execute(
+            sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name))
+        )
