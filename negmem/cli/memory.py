@@ -1,0 +1,235 @@
+"""`negmem memory …`: single memories."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import typer
+
+from negmem.cli.exits import ExitCode
+from negmem.cli.moments import parse_moment, parse_pairs
+from negmem.cli.options import (
+    Common,
+    Limit,
+    Offset,
+    Since,
+    Until,
+    User,
+    command,
+    new_app,
+)
+
+app = new_app("Add, list, show, edit, remove, restore and pin memories.")
+
+Text = Annotated[str, typer.Argument(metavar="TEXT", help="What to remember.")]
+Id = Annotated[str, typer.Argument(metavar="ID")]
+Ids = Annotated[list[str], typer.Argument(metavar="ID…")]
+Type = Annotated[
+    str | None,
+    typer.Option(
+        "--type",
+        metavar="TYPE",
+        help="core, semantic, preference, procedural, fact or episodic.",
+    ),
+]
+Thread = Annotated[str | None, typer.Option("--thread", metavar="NAME", help="Its conversation.")]
+Metadata = Annotated[
+    list[str] | None,
+    typer.Option("--metadata", metavar="KEY=VALUE", help="May be given several times."),
+]
+
+
+@command(app, "add", path="memory add", writes=True)
+def add(
+    common: Common,
+    text: Text,
+    user: User = None,
+    memory_type: Type = None,
+    thread: Thread = None,
+    metadata: Metadata = None,
+    occurred_at: Annotated[
+        str | None,
+        typer.Option("--occurred-at", metavar="WHEN", help="When it was said. Default: now."),
+    ] = None,
+) -> int:
+    """Store one memory, searchable at once."""
+    from negmem.cli.render.memories import draw_added
+    from negmem.core import memories
+
+    owner = common.require_user(user)
+    pairs = parse_pairs(metadata, "--metadata")
+    moment = parse_moment(occurred_at, "--occurred-at")
+    with common.session() as session:
+        session.require_installed()
+        added = memories.add(
+            session,
+            owner,
+            text,
+            memory_type=memory_type or "episodic",
+            thread=thread,
+            metadata=pairs,
+            occurred_at=moment,
+            dry_run=common.dry_run,
+        )
+        common.console.answer("memory.add/1", added, draw_added)
+    return ExitCode.DONE
+
+
+@command(app, "list", path="memory list")
+def list_(
+    common: Common,
+    user: User = None,
+    memory_type: Type = None,
+    thread: Thread = None,
+    since: Since = None,
+    until: Until = None,
+    deleted: Annotated[
+        bool, typer.Option("--deleted", help="Those that were removed instead.")
+    ] = False,
+    pinned: Annotated[bool, typer.Option("--pinned", help="Only pinned ones.")] = False,
+    oldest_first: Annotated[
+        bool, typer.Option("--oldest-first", help="Default: newest first.")
+    ] = False,
+    limit: Limit = 20,
+    offset: Offset = 0,
+) -> int:
+    """One user's memories, by when they were said."""
+    from negmem.cli.render.memories import draw_list
+    from negmem.core import memories
+
+    owner = common.require_user(user)
+    first, last = parse_moment(since, "--since"), parse_moment(until, "--until")
+    with common.session() as session:
+        session.require_installed()
+        found = memories.list_memories(
+            session,
+            owner,
+            memory_type=memory_type,
+            thread=thread,
+            since=first,
+            until=last,
+            deleted=deleted,
+            pinned=pinned,
+            newest_first=not oldest_first,
+            limit=limit,
+            offset=offset,
+        )
+        common.console.answer("memory.list/1", found, draw_list)
+        if found.truncated:
+            common.console.note(f"{len(found.memories):,} of {found.total:,}")
+    return ExitCode.DONE
+
+
+@command(app, "show", path="memory show")
+def show(common: Common, memory_id: Id, user: User = None) -> int:
+    """One memory with everything known about it."""
+    from negmem.cli.render.memories import draw_memory
+    from negmem.core import memories
+
+    wanted = memories.parse_id(memory_id)
+    if user is not None:
+        common.require_user(user)
+    with common.session() as session:
+        session.require_installed()
+        owner = user or memories.owner_of(session, [wanted])
+        found = memories.show(session, owner, wanted)
+        common.console.answer("memory.show/1", found, draw_memory)
+    return ExitCode.DONE
+
+
+@command(app, "edit", path="memory edit", writes=True)
+def edit(
+    common: Common,
+    memory_id: Id,
+    user: User = None,
+    content: Annotated[
+        str | None, typer.Option("--content", metavar="TEXT", help="What it says from now on.")
+    ] = None,
+    memory_type: Type = None,
+    metadata: Metadata = None,
+    expected_version: Annotated[
+        int | None,
+        typer.Option("--expected-version", metavar="N", help="Refuse if it changed meanwhile."),
+    ] = None,
+) -> int:
+    """Change a memory; what it said before is kept. `--metadata KEY=null` takes a key out."""
+    from negmem.cli.render.memories import draw_memory
+    from negmem.core import memories
+    from negmem.errors import UsageError
+
+    wanted = memories.parse_id(memory_id)
+    pairs = parse_pairs(metadata, "--metadata")
+    if content is None and memory_type is None and not pairs:
+        raise UsageError(
+            "nothing_to_change",
+            "there is nothing to change",
+            why="neither --content, --type nor --metadata was given",
+            hint=f'negmem memory edit {memory_id} --content "…"',
+        )
+    if user is not None:
+        common.require_user(user)
+    with common.session() as session:
+        session.require_installed()
+        owner = user or memories.owner_of(session, [wanted])
+        changed = memories.edit(
+            session,
+            owner,
+            wanted,
+            content=content,
+            memory_type=memory_type,
+            metadata=pairs,
+            expected_version=expected_version,
+            dry_run=common.dry_run,
+        )
+        common.console.answer(
+            "memory.edit/1", changed, draw_memory, extra={"dry_run": common.dry_run}
+        )
+    return ExitCode.DONE
+
+
+def _change(common: Common, ids: list[str], user: str | None, act: Callable[..., Any]) -> int:
+    from negmem.cli.render.memories import draw_change
+    from negmem.core import memories
+
+    wanted = [memories.parse_id(text) for text in ids]
+    if user is not None:
+        common.require_user(user)
+    with common.session() as session:
+        session.require_installed()
+        owner = user or memories.owner_of(session, wanted)
+        result = act(session, owner, wanted, dry_run=common.dry_run)
+        common.console.answer(f"{common.name.replace(' ', '.')}/1", result, draw_change)
+    return ExitCode.FAILED if result.unknown else ExitCode.DONE
+
+
+@command(app, "rm", path="memory rm", writes=True)
+def remove(common: Common, ids: Ids, user: User = None) -> int:
+    """Remove memories: out of every search at once, back with restore until the next purge."""
+    from negmem.core import memories
+
+    return _change(common, ids, user, memories.remove)
+
+
+@command(app, "restore", path="memory restore", writes=True)
+def restore(common: Common, ids: Ids, user: User = None) -> int:
+    """Bring removed memories back, searchable as before."""
+    from negmem.core import memories
+
+    return _change(common, ids, user, memories.restore)
+
+
+@command(app, "pin", path="memory pin", writes=True)
+def pin(common: Common, ids: Ids, user: User = None) -> int:
+    """Keep memories from fading and from pruning."""
+    from negmem.core import memories
+
+    return _change(common, ids, user, memories.pin)
+
+
+@command(app, "unpin", path="memory unpin", writes=True)
+def unpin(common: Common, ids: Ids, user: User = None) -> int:
+    """Let memories fade again."""
+    from negmem.core import memories
+
+    return _change(common, ids, user, memories.unpin)

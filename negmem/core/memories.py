@@ -1,0 +1,432 @@
+"""Single memories: add, show, list, edit, remove, restore, pin."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from psycopg.types.json import Jsonb
+
+from negmem.core.models.memory import (
+    MEMORY_TYPES,
+    AddedMemory,
+    Memory,
+    MemoryChange,
+    MemoryList,
+)
+from negmem.core.session import Session
+from negmem.core.text.clean import TextRefusedError, clean_text, clean_value
+from negmem.errors import NegmemError, UsageError
+
+
+def _scope(session: Session, user: str) -> dict[str, Any]:
+    return {"user_id": user, "app_name": session.app}
+
+
+def parse_id(text: str) -> UUID:
+    """A memory's id. Raises: UsageError `id_malformed`."""
+    try:
+        return UUID(text)
+    except ValueError:
+        raise UsageError(
+            "id_malformed",
+            f"{text[:60]!r} is no id of a memory",
+            why="an id is a UUID such as 9f2c1d4e-…",
+            hint="negmem memory list --user NAME",
+        ) from None
+
+
+def check_type(memory_type: str) -> str:
+    """One of the six types. Raises: UsageError `memory_type_unknown`."""
+    if memory_type not in MEMORY_TYPES:
+        raise UsageError(
+            "memory_type_unknown",
+            f"{memory_type[:60]!r} is no type of memory",
+            why=f"the types are {', '.join(MEMORY_TYPES)}",
+        )
+    return memory_type
+
+
+def owner_of(session: Session, ids: Sequence[UUID]) -> str:
+    """The one user whose memories `ids` are, for commands that name no user.
+
+    Raises: NegmemError `memory_unknown`, UsageError `user_missing` when they belong to several.
+    """
+    params = {"app_name": session.app, "ids": list(ids)}
+    users = [row["user_id"] for row in session.database.rows("memory", "owners", params)]
+    if not users:
+        raise NegmemError(
+            "memory_unknown",
+            "there is no such memory",
+            why=f'none of {len(ids)} ids is in app "{session.app}"',
+            hint="negmem memory list --user NAME",
+        )
+    if len(users) > 1:
+        raise UsageError(
+            "user_missing",
+            "these memories belong to several users",
+            why=f"{len(users)} users own them",
+            hint="name one with --user",
+        )
+    return str(users[0])
+
+
+def user_known(session: Session, user: str) -> bool:
+    """Whether the app knows this user; warns `user_unknown` if not."""
+    if session.database.row("memory", "user_known", _scope(session, user)) is not None:
+        return True
+    session.warn("user_unknown", f'app "{session.app}" knows no user "{user}"')
+    return False
+
+
+def add(
+    session: Session,
+    user: str,
+    content: str,
+    *,
+    memory_type: str = "episodic",
+    thread: str | None = None,
+    metadata: dict[str, Any] | None = None,
+    occurred_at: datetime | None = None,
+    memory_id: UUID | None = None,
+    dry_run: bool = False,
+) -> AddedMemory:
+    """Store one memory, searchable at once.
+
+    The text is embedded before the transaction opens; where it can't be, the memory is stored without a
+    vector and the answer says so. With `memory_id` a repeat stores nothing twice.
+    Raises: UsageError `text_refused`, `memory_type_unknown`.
+    """
+    check_type(memory_type)
+    text, replaced = _clean(content)
+    clean_metadata, _ = _clean_metadata(metadata or {})
+    vector = None if dry_run else _vector(session, _index_text(text, clean_metadata))
+    if dry_run:
+        return AddedMemory(memory=None, embedded=False, replaced_characters=replaced, dry_run=True)
+    new_id = memory_id or uuid.uuid4()
+    scope = _scope(session, user)
+    database = session.database
+    with database.transaction():
+        database.execute("memory", "add_user", scope)
+        thread_id = None
+        if thread is not None:
+            opened = database.row("memory", "open_thread", {**scope, "thread": thread})
+            thread_id = opened["id"] if opened else None
+        added = database.row(
+            "memory",
+            "add",
+            {
+                **scope,
+                "id": new_id,
+                "thread_id": thread_id,
+                "memory_type": memory_type,
+                "content": text,
+                "metadata": Jsonb({"source": "manual", **clean_metadata}),
+                "occurred_at": occurred_at,
+            },
+        )
+        if added is not None:
+            _put_vector(session, scope, new_id, vector)
+            _refresh(session, scope, [new_id])
+    return AddedMemory(
+        memory=show(session, user, new_id),
+        embedded=vector is not None,
+        replaced_characters=replaced,
+    )
+
+
+def show(session: Session, user: str, memory_id: UUID) -> Memory:
+    """One memory of one user, deleted or not. Raises: NegmemError `memory_unknown`."""
+    found = _fetch(session, user, [memory_id])
+    if not found:
+        raise NegmemError(
+            "memory_unknown",
+            "there is no such memory",
+            why=f'user "{user}" of app "{session.app}" has no memory {memory_id}',
+            hint=f"negmem memory list --user {user}",
+        )
+    return found[0]
+
+
+def _fetch(session: Session, user: str, ids: Sequence[UUID]) -> list[Memory]:
+    params = {**_scope(session, user), "ids": list(ids)}
+    return [Memory(**row) for row in session.database.rows("memory", "show", params)]
+
+
+def list_memories(
+    session: Session,
+    user: str,
+    *,
+    memory_type: str | None = None,
+    thread: str | None = None,
+    since: datetime | None = None,
+    until: datetime | None = None,
+    deleted: bool = False,
+    pinned: bool = False,
+    newest_first: bool = True,
+    limit: int = 20,
+    offset: int = 0,
+) -> MemoryList:
+    """A page of one user's memories, by when they were said."""
+    if memory_type is not None:
+        check_type(memory_type)
+    user_known(session, user)
+    params = {
+        **_scope(session, user),
+        "memory_type": memory_type,
+        "thread": thread,
+        "since": since,
+        "until": until,
+        "deleted": deleted,
+        "pinned": pinned,
+        "newest_first": newest_first,
+        "row_limit": limit,
+        "row_offset": offset,
+    }
+    rows = session.database.rows("memory", "list", params)
+    total = int(rows[0]["total"]) if rows else 0
+    memories = _fetch(session, user, [row["id"] for row in rows])
+    return MemoryList(memories=memories, total=total, truncated=offset + len(memories) < total)
+
+
+def edit(
+    session: Session,
+    user: str,
+    memory_id: UUID,
+    *,
+    content: str | None = None,
+    memory_type: str | None = None,
+    metadata: dict[str, Any] | None = None,
+    expected_version: int | None = None,
+    dry_run: bool = False,
+) -> Memory:
+    """Change a memory; what it said before is kept, and search follows.
+
+    `metadata` is merged over the stored one; a value of None takes its key out.
+    Raises: NegmemError `memory_unknown`, `memory_deleted`, `version_conflict`; UsageError `text_refused`.
+    """
+    before = show(session, user, memory_id)
+    if before.deleted_at is not None:
+        raise _deleted(memory_id)
+    if memory_type is not None:
+        check_type(memory_type)
+    text = before.content if content is None else _clean(content)[0]
+    changes, _ = _clean_metadata(metadata or {})
+    merged = {**(before.metadata or {}), **changes}
+    merged = {key: value for key, value in merged.items() if value is not None}
+    new_type = memory_type or before.type
+    if (text, new_type, merged) == (before.content, before.type, before.metadata or {}):
+        return before
+    if dry_run:
+        return before.model_copy(update={"content": text, "type": new_type, "metadata": merged})
+    old_index_text = _index_text(before.content, before.metadata or {})
+    new_index_text = _index_text(text, merged)
+    vector = None if new_index_text == old_index_text else _vector(session, new_index_text)
+    scope = _scope(session, user)
+    database = session.database
+    with database.transaction():
+        row = database.row("memory", "lock", {**scope, "id": memory_id})
+        if row is None or row["is_deleted"]:
+            raise _deleted(memory_id)
+        wanted = before.version if expected_version is None else expected_version
+        if row["version"] != wanted:
+            raise NegmemError(
+                "version_conflict",
+                "somebody changed this memory meanwhile",
+                why=f"version {wanted} was expected, it is {row['version']}",
+                hint=f"negmem memory show {memory_id} --user {user}",
+            )
+        database.execute(
+            "memory",
+            "keep_version",
+            {
+                **scope,
+                "id": memory_id,
+                "version": row["version"],
+                "before": Jsonb(
+                    {
+                        "content": row["content"],
+                        "type": row["type"],
+                        "metadata": row["metadata"],
+                    }
+                ),
+                "reason": "edited",
+                "changed_by": session.actor,
+            },
+        )
+        database.execute(
+            "memory",
+            "edit",
+            {
+                **scope,
+                "id": memory_id,
+                "content": text,
+                "memory_type": new_type,
+                "metadata": Jsonb(merged),
+            },
+        )
+        if new_index_text != old_index_text:
+            database.rows("memory", "unindex", {**scope, "ids": [memory_id]})
+            database.execute("memory", "drop_vectors", {**scope, "memory_id": memory_id})
+            _put_vector(session, scope, memory_id, vector)
+        _refresh(session, scope, [memory_id])
+    return show(session, user, memory_id)
+
+
+def remove(
+    session: Session,
+    user: str,
+    ids: Sequence[UUID],
+    *,
+    reason: str = "removed by hand",
+    dry_run: bool = False,
+) -> MemoryChange:
+    """Soft-delete memories: out of every search at once, back with `restore` until the purge."""
+    return _change(session, user, ids, "remove", {"reason": reason}, dry_run)
+
+
+def restore(
+    session: Session, user: str, ids: Sequence[UUID], *, dry_run: bool = False
+) -> MemoryChange:
+    """Bring soft-deleted memories back, searchable as before."""
+    return _change(session, user, ids, "restore", {}, dry_run)
+
+
+def pin(session: Session, user: str, ids: Sequence[UUID], *, dry_run: bool = False) -> MemoryChange:
+    """Keep memories from fading and from pruning."""
+    return _change(session, user, ids, "pin", {}, dry_run)
+
+
+def unpin(
+    session: Session, user: str, ids: Sequence[UUID], *, dry_run: bool = False
+) -> MemoryChange:
+    """Let memories fade again."""
+    return _change(session, user, ids, "unpin", {}, dry_run)
+
+
+def _change(
+    session: Session,
+    user: str,
+    ids: Sequence[UUID],
+    action: str,
+    extra: dict[str, Any],
+    dry_run: bool,
+) -> MemoryChange:
+    """Plan from what stands, then act on what the plan says; one transaction."""
+    scope = _scope(session, user)
+    wanted = list(dict.fromkeys(ids))
+    with session.database.transaction():
+        found = {memory.id: memory for memory in _fetch(session, user, wanted)}
+        todo = [i for i in wanted if i in found and _is_due(found[i], action)]
+        if todo and not dry_run:
+            params = {**scope, "ids": todo, "actor": session.actor, **extra}
+            if action in ("pin", "unpin"):
+                params["pinned"] = action == "pin"
+                session.database.rows("memory", "pin", params)
+            else:
+                block = "forget" if action == "remove" else "restore"
+                session.database.rows("memory", block, params)
+    return MemoryChange(
+        action=action,
+        changed=todo,
+        unchanged=[i for i in wanted if i in found and i not in todo],
+        unknown=[i for i in wanted if i not in found],
+        dry_run=dry_run,
+    )
+
+
+def _is_due(memory: Memory, action: str) -> bool:
+    if action == "restore":
+        return memory.deleted_at is not None
+    if memory.deleted_at is not None:
+        return False
+    if action == "remove":
+        return True
+    return (memory.pinned_at is None) == (action == "pin")
+
+
+def _deleted(memory_id: UUID) -> NegmemError:
+    return NegmemError(
+        "memory_deleted",
+        "this memory is soft-deleted",
+        why=f"{memory_id} was removed",
+        hint=f"negmem memory restore {memory_id}",
+    )
+
+
+def _clean(content: str) -> tuple[str, int]:
+    try:
+        text, replaced = clean_text(content)
+    except TextRefusedError as error:
+        raise UsageError(
+            "text_refused", "the text can't be stored", why=f"{error.reason}: {error.detail}"
+        ) from None
+    if not text.strip():
+        raise UsageError(
+            "text_refused",
+            "the text is blank",
+            why="a memory needs something to remember",
+            hint='negmem memory add "…" --user NAME',
+        )
+    return text, replaced.nul + replaced.surrogates + replaced.byte_order_marks
+
+
+def _clean_metadata(metadata: dict[str, Any]) -> tuple[dict[str, Any], int]:
+    try:
+        value, replaced = clean_value(metadata)
+    except TextRefusedError as error:
+        raise UsageError(
+            "text_refused", "the metadata can't be stored", why=f"{error.reason}: {error.detail}"
+        ) from None
+    assert isinstance(value, dict)
+    return dict(value), replaced.nul + replaced.surrogates
+
+
+def _index_text(content: str, metadata: dict[str, Any]) -> str:
+    """The text that is embedded. SQL twin: sql/functions/memory_index_text.sql."""
+    speaker = metadata.get("speaker")
+    return f"{speaker}: {content}" if speaker else content
+
+
+def _vector(session: Session, text: str) -> tuple[int, list[float]] | None:
+    """The model's id and the vector of a text, or None with a warning that says why."""
+    from negmem.providers.embedding import EmbedderAbsent, Space, require_same_space, space_of
+
+    found = session.embedder_or_reason
+    if isinstance(found, EmbedderAbsent):
+        session.warn(found.code, f"stored without a vector: {found.message}")
+        return None
+    active = session.database.row("installation", "active_model", {"app_name": session.app})
+    if active is None:
+        session.warn(
+            "embedding_model_unset",
+            "stored without a vector: the app has no embedding model yet; negmem init sets one",
+        )
+        return None
+    stored = Space(active["provider"], active["model"], active["version"], active["dims"])
+    try:
+        require_same_space(stored, space_of(found))
+        vector = found.embed_documents([text])[0]
+    except NegmemError as error:
+        session.warn(error.code, f"stored without a vector: {error.message}; {error.why}")
+        return None
+    return int(active["id"]), [float(x) for x in vector]
+
+
+def _put_vector(
+    session: Session,
+    scope: dict[str, Any],
+    memory_id: UUID,
+    vector: tuple[int, list[float]] | None,
+) -> None:
+    if vector is not None:
+        params = {**scope, "memory_id": memory_id, "model_id": vector[0], "embedding": vector[1]}
+        session.database.execute("memory", "put_vector", params)
+
+
+def _refresh(session: Session, scope: dict[str, Any], ids: list[UUID]) -> None:
+    session.database.rows("memory", "index", {**scope, "ids": ids})
+    session.database.rows("memory", "rescore_thread", {**scope, "ids": ids})
