@@ -105,7 +105,7 @@ class Embedding(Section):
     """What turns text into vectors. Without it search works by keyword."""
 
     provider: Literal["auto", "local", "onnx", "litellm", "none"] = key(
-        "auto", "auto is local where it is installed, else none; doctor says which"
+        "auto", "auto is local where installed, else none"
     )
     model: str | None = key(
         None,
@@ -282,7 +282,7 @@ class ReviewableStore(_Store):
 
     mode: Literal["always", "agentic", "propose", "hitl"] = key(
         "always",
-        "who decides: always the extractor, agentic the agent, propose and hitl a person",
+        "who decides: the extractor, the agent, a person",
     )
 
 
@@ -291,7 +291,7 @@ class KnowledgeStore(_Store):
 
     mode: Literal["always", "agentic", "propose", "hitl"] = key(
         "agentic",
-        "who decides: always the extractor, agentic the agent, propose and hitl a person",
+        "who decides: the extractor, the agent, a person",
     )
 
 

@@ -77,6 +77,8 @@ def parse(text: str) -> tuple[Mapping, list[YamlError]]:
             builder.take(event)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
+        if error.context_mark and mark and mark.index >= len(text.rstrip()):
+            mark = error.context_mark  # what was opened there and never closed
         said = " ".join(part for part in (error.problem, error.context) if part)
         place = (mark.line + 1, mark.column + 1) if mark else (1, 1)
         raise YamlError(f"not YAML: {said}", *place) from None
