@@ -112,6 +112,7 @@ class Database:
         self.statement_timeout_ms = statement_timeout_ms
         self._connection: Connection | None = None
         self._facts: Facts | None = None
+        self._in_transaction = False
 
     @property
     def label(self) -> str:
@@ -122,6 +123,8 @@ class Database:
     def connection(self) -> Connection:
         """The connection of this object; reopened when it was lost outside a transaction."""
         if self._connection is None or self._connection.closed:
+            if self._in_transaction:
+                raise translate(psycopg.OperationalError())
             self._connection = self.open()
         return self._connection
 
@@ -213,6 +216,7 @@ class Database:
             connection.execute(
                 self.begin_statement(read_only, lock_timeout_ms, statement_timeout_ms)
             )
+            self._in_transaction = True
             yield connection
             if connection.info.transaction_status == pq.TransactionStatus.INERROR:
                 raise NegmemError(
@@ -227,6 +231,8 @@ class Database:
             if isinstance(error, psycopg.Error):
                 raise translate(error) from error
             raise
+        finally:
+            self._in_transaction = False
 
     def _roll_back(self, connection: Connection) -> None:
         """Roll back; a connection in an unknown state is closed instead, which does the same."""
