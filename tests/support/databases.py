@@ -92,9 +92,8 @@ def migrated_template(server: Server) -> str:
         known = [row[0] for row in connection.execute("SELECT datname FROM pg_database")]
         if name in known:
             return name
-        for old in known:
-            if old.startswith("negmem_template_") or _is_left_over(old):
-                _drop(direct, old)
+        for old in _old_templates(connection):
+            _drop(direct, old)
         draft = f"{name}_draft"
         connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(draft)))
         product.install(direct.dsn(draft))
@@ -104,6 +103,35 @@ def migrated_template(server: Server) -> str:
             )
         )
     return name
+
+
+def _old_templates(connection: psycopg.Connection[TupleRow]) -> list[str]:
+    """Templates that no run can still be cloning: another run may hold to its own for a while."""
+    found = connection.execute(
+        "SELECT datname FROM pg_database WHERE starts_with(datname, 'negmem_template_')"
+        " AND (datname LIKE '%%_draft' OR (pg_stat_file('base/' || oid || '/PG_VERSION', true))"
+        ".modification < now() - interval '1 hour')"
+    )
+    return [row[0] for row in found]
+
+
+def remake_cron_database(server: Server) -> TestDatabase:
+    """The database in which pg_cron lives on `server`, made anew: negmem and pg_cron installed.
+
+    Call while holding the lock of `server`'s pg_cron: there is one such database a server.
+    """
+    assert server.cron_database is not None, f"{server.name} has no pg_cron"
+    made = TestDatabase(server.cron_database, server)
+    template = migrated_template(server)
+    _drop(server, made.name)
+    with admin(server) as connection:
+        connection.execute(
+            sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(
+                sql.Identifier(made.name), sql.Identifier(template)
+            )
+        )
+    made.rows("CREATE EXTENSION pg_cron")
+    return made
 
 
 def remove_left_over(server: Server) -> None:
