@@ -1,6 +1,7 @@
 -- Computes the retention score of memories and the moment at which they fade, from the app's stored config.
 --
--- related_count is the number of active facts and of other live memories of the same thread.
+-- related_count is the number of active facts and of other live memories of the same thread. Where the
+-- call covers all memories of the user, users records the settings with which they were computed.
 --
 -- callers: every writer of a memory or of its accesses; the recompute after a change of the config
 -- locks: the rows that change
@@ -18,12 +19,7 @@ VOLATILE
 SET search_path = :"schema", pg_catalog, pg_temp
 AS $function$
     WITH settings AS (
-        SELECT (c.config #>> '{retention,decay_lambda}')::double precision AS decay_lambda,
-            (c.config #>> '{retention,low_retention_threshold}')::double precision AS threshold
-        FROM memory_automation_configs AS c
-        WHERE c.app_name = p_app_name OR c.is_main
-        ORDER BY c.app_name = p_app_name DESC
-        LIMIT 1
+        SELECT s.threshold, s.decay_lambda FROM retention_settings(p_app_name) AS s
     ),
     chosen AS (
         SELECT m.id, m.thread_id, m.access_count, m.last_accessed_at, m.created_at, m.memory_type, m.metadata
@@ -53,17 +49,34 @@ AS $function$
                 s.decay_lambda) AS score,
             retention_crossing_time(c.access_count, c.last_accessed_at, c.created_at, c.memory_type,
                 COALESCE(r.related_count, 0)::integer, retention_decay_override(c.metadata),
-                s.threshold, s.decay_lambda) AS fades_at
+                s.threshold, s.decay_lambda) AS fades_at,
+            retention_basis(c.access_count, c.last_accessed_at, c.created_at, c.memory_type,
+                c.metadata) AS fades_basis
         FROM chosen AS c
         CROSS JOIN settings AS s
         LEFT JOIN related AS r ON r.thread_id = c.thread_id
     ),
+    recorded AS (
+        INSERT INTO users AS u (user_id, app_name, fades_threshold, fades_lambda)
+        SELECT p_user_id, p_app_name, s.threshold, s.decay_lambda
+        FROM settings AS s
+        WHERE EXISTS (SELECT 1 FROM chosen)
+            AND (p_ids IS NULL OR NOT EXISTS (
+                SELECT 1 FROM memories AS m
+                WHERE m.user_id = p_user_id AND m.app_name = p_app_name AND m.id <> ALL (p_ids)))
+        ON CONFLICT (user_id, app_name) DO UPDATE
+            SET fades_threshold = excluded.fades_threshold, fades_lambda = excluded.fades_lambda,
+                fades_next = NULL
+            WHERE (u.fades_threshold, u.fades_lambda, u.fades_next)
+                IS DISTINCT FROM (excluded.fades_threshold, excluded.fades_lambda, NULL)
+    ),
     changed AS (
         UPDATE memories AS m
-        SET retention_score = s.score, fades_at = s.fades_at
+        SET retention_score = s.score, fades_at = s.fades_at, fades_basis = s.fades_basis
         FROM scored AS s
         WHERE m.user_id = p_user_id AND m.app_name = p_app_name AND m.id = s.id
-            AND (m.retention_score, m.fades_at) IS DISTINCT FROM (s.score, s.fades_at)
+            AND (m.retention_score, m.fades_at, m.fades_basis)
+                IS DISTINCT FROM (s.score, s.fades_at, s.fades_basis)
         RETURNING 1
     )
     SELECT count(*)::integer FROM changed;

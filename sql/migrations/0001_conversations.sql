@@ -10,7 +10,9 @@ CREATE TABLE :"schema".users (
     user_id varchar(255) COLLATE "C" NOT NULL,
     app_name varchar(255) COLLATE "C" NOT NULL,
     created_at timestamptz NOT NULL DEFAULT now(),
-    retention_revision integer NOT NULL DEFAULT 0,
+    fades_threshold double precision,
+    fades_lambda double precision,
+    fades_next uuid,
     paused_at timestamptz,
     held_at timestamptz,
     hold_reason text,
@@ -18,7 +20,8 @@ CREATE TABLE :"schema".users (
     PRIMARY KEY (user_id, app_name),
     CONSTRAINT users_named CHECK (user_id <> '' AND app_name <> '')
 );
-COMMENT ON TABLE :"schema".users IS 'whom an app knows; pause, legal hold and the revision of the retention settings its fading times were computed with';
+COMMENT ON TABLE :"schema".users IS 'whom an app knows; pause, legal hold, and the settings with which all fading times of this user were computed';
+COMMENT ON COLUMN :"schema".users.fades_next IS 'where the recompute under these settings goes on; null: all of them are computed';
 
 CREATE TABLE :"schema".threads (
     id uuid NOT NULL DEFAULT gen_random_uuid(),
@@ -83,6 +86,11 @@ CREATE TABLE :"schema".memories (
     created_at timestamptz NOT NULL DEFAULT now(),
     updated_at timestamptz NOT NULL DEFAULT now(),
     fades_at timestamptz NOT NULL DEFAULT 'infinity',
+    fades_basis bigint,
+    due_at timestamptz NOT NULL GENERATED ALWAYS AS (
+        CASE WHEN fades_basis = hash_record_extended(
+                ROW(access_count, last_accessed_at, created_at, memory_type, metadata -> 'decay_override'), 0)
+            THEN fades_at ELSE '-infinity' END) STORED,
     pinned_at timestamptz,
     deleted_at timestamptz,
     deleted_reason text,
@@ -97,10 +105,13 @@ COMMENT ON COLUMN :"schema".memories.created_at IS 'when negmem stored it; drive
 COMMENT ON COLUMN :"schema".memories.occurred_at IS 'when it was said; drives dates in contexts, time filters and temporal search';
 COMMENT ON COLUMN :"schema".memories.retention_score IS 'the score at the last write or access; readers call calculate_retention_score() at now()';
 COMMENT ON COLUMN :"schema".memories.fades_at IS 'when the score falls under the threshold; infinity: never';
+COMMENT ON COLUMN :"schema".memories.fades_basis IS 'hash of what fades_at was computed from: retention_basis()';
+COMMENT ON COLUMN :"schema".memories.due_at IS 'when the sweep looks at the row: when it fades, or at once where it was changed without its fading time';
 COMMENT ON COLUMN :"schema".memories.position IS 'place of the turn in its thread, where the memory is a turn';
 CREATE INDEX idx_memories_user_app ON :"schema".memories (user_id, app_name, created_at DESC) WHERE deleted_at IS NULL;
 CREATE INDEX idx_memories_thread ON :"schema".memories (user_id, app_name, thread_id, position);
-CREATE INDEX idx_memories_fades ON :"schema".memories (user_id, app_name, fades_at) WHERE deleted_at IS NULL AND pinned_at IS NULL;
+CREATE INDEX idx_memories_due ON :"schema".memories (user_id, app_name, due_at) WHERE deleted_at IS NULL AND pinned_at IS NULL;
+CREATE INDEX idx_memories_reweighted ON :"schema".memories (user_id, app_name) WHERE relevance_weight <> 1;
 CREATE INDEX idx_memories_deleted ON :"schema".memories (user_id, app_name, deleted_at) WHERE deleted_at IS NOT NULL;
 
 CREATE TABLE :"schema".memory_versions (
