@@ -227,3 +227,18 @@ def refuse_foreign(database: Database) -> None:
             why=f"no ledger of migrations, but: {shown}",
             hint="negmem init --schema ANOTHER_NAME",
         )
+
+
+def update_vector(database: Database) -> bool:
+    """ALTER EXTENSION vector UPDATE where the server has a newer version; True if it was run.
+
+    Raises: NegmemError `privilege_missing` when the role does not own the extension.
+    """
+    found = database.row("ledger", "vector_available")
+    installed = database.facts.vector_version
+    if found is None or installed is None or found["version"] == installed:
+        return False
+    with database.transaction():
+        database.execute("ledger", "update_vector")
+    database.forget_facts()
+    return True

@@ -74,3 +74,6 @@ SELECT
     EXISTS (SELECT 1 FROM pg_operator AS o JOIN pg_namespace AS n ON n.oid = o.oprnamespace
             WHERE n.nspname = %(vector_schema)s::name AND o.oprname = '<~>'
                 AND o.oprleft = 'bit'::regtype) AS has_bit_distance;
+
+-- name: update_vector
+ALTER EXTENSION vector UPDATE;
