@@ -19,6 +19,7 @@ from negmem.core.models.memory import (
 )
 from negmem.core.session import Session
 from negmem.core.text.clean import TextRefusedError, clean_text, clean_value
+from negmem.core.text.indexed import embedded_text
 from negmem.errors import NegmemError, UsageError
 
 
@@ -103,7 +104,9 @@ def add(
     check_type(memory_type)
     text, replaced = _clean(content)
     clean_metadata, _ = _clean_metadata(metadata or {})
-    vector = None if dry_run else _vector(session, _index_text(text, clean_metadata))
+    vector = (
+        None if dry_run else _vector(session, embedded_text(clean_metadata.get("speaker"), text))
+    )
     if dry_run:
         return AddedMemory(memory=None, embedded=False, replaced_characters=replaced, dry_run=True)
     new_id = memory_id or uuid.uuid4()
@@ -222,8 +225,8 @@ def edit(
         return before
     if dry_run:
         return before.model_copy(update={"content": text, "type": new_type, "metadata": merged})
-    old_index_text = _index_text(before.content, before.metadata or {})
-    new_index_text = _index_text(text, merged)
+    old_index_text = embedded_text((before.metadata or {}).get("speaker"), before.content)
+    new_index_text = embedded_text(merged.get("speaker"), text)
     vector = None if new_index_text == old_index_text else _vector(session, new_index_text)
     scope = _scope(session, user)
     database = session.database
@@ -383,12 +386,6 @@ def _clean_metadata(metadata: dict[str, Any]) -> tuple[dict[str, Any], int]:
         ) from None
     assert isinstance(value, dict)
     return dict(value), replaced.nul + replaced.surrogates
-
-
-def _index_text(content: str, metadata: dict[str, Any]) -> str:
-    """The text that is embedded. SQL twin: sql/functions/memory_index_text.sql."""
-    speaker = metadata.get("speaker")
-    return f"{speaker}: {content}" if speaker else content
 
 
 def _vector(session: Session, text: str) -> tuple[int, list[float]] | None:

@@ -1,6 +1,6 @@
 -- Writes the search terms of live memories that are not indexed yet, and counts them in the statistics.
 --
--- Safe to repeat: a memory that has its terms is left as it is. The words come from search_terms() alone.
+-- Safe to repeat: a memory that has its terms is left as it is. The words come from search_terms() over index_text() alone.
 --
 -- callers: ingest, memory add and edit, restore_memories()
 -- locks: the user's row of memory_term_stats, until the end of the transaction
@@ -16,7 +16,7 @@ AS $function$
     WITH terms AS (
         SELECT m.id, t.term, t.tf, sum(t.tf) OVER (PARTITION BY m.id) AS len
         FROM memories AS m
-        CROSS JOIN LATERAL search_terms(memory_index_text(m.content, m.metadata)) AS t
+        CROSS JOIN LATERAL search_terms(index_text(m.metadata ->> 'speaker', m.content, m.occurred_at)) AS t
         WHERE m.user_id = p_user_id AND m.app_name = p_app_name AND m.id = ANY (p_ids)
             AND m.deleted_at IS NULL
     ),
