@@ -36,7 +36,7 @@ AS $function$
                 SELECT 1 FROM memories AS m
                 WHERE m.user_id = p_user_id AND m.app_name = p_app_name AND m.thread_id = t.thread_id
                     AND m.deleted_at IS NULL
-                LIMIT 8) AS some) - 1
+                LIMIT 8) AS capped) - 1
             + (SELECT count(*) FROM facts AS f
                 WHERE f.user_id = p_user_id AND f.app_name = p_app_name AND f.thread_id = t.thread_id
                     AND f.status = 'active' AND f.deleted_at IS NULL) AS related_count

@@ -97,7 +97,7 @@ SELECT m.id, m.user_id::text AS user, m.app_name::text AS app, m.memory_type::te
             SELECT 1 FROM :"schema".memories AS o
             WHERE o.user_id = m.user_id AND o.app_name = m.app_name AND o.thread_id = m.thread_id
                 AND o.deleted_at IS NULL
-            LIMIT 8) AS some),
+            LIMIT 8) AS capped),
         :"schema".retention_decay_override(m.metadata)) AS retention,
     EXISTS (SELECT 1 FROM :"schema".memory_vectors AS v
             WHERE v.user_id = m.user_id AND v.app_name = m.app_name AND v.memory_id = m.id) AS embedded,
