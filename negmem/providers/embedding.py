@@ -8,6 +8,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 from negmem.errors import NegmemError
@@ -168,3 +169,100 @@ class EmbedderAbsent:
     def of(cls, error: NegmemError) -> EmbedderAbsent:
         """The reason that an error states."""
         return cls(error.code, error.message, error.why, error.hint)
+
+    def error(self) -> NegmemError:
+        """The reason as an error, for a caller that can't go on."""
+        return NegmemError(self.code, self.message, why=self.why, hint=self.hint)
+
+
+class EmbeddingSettings(Protocol):
+    """The section `embedding` of the configuration, as far as it is read here."""
+
+    @property
+    def provider(self) -> str: ...
+    @property
+    def model(self) -> str | None: ...
+    @property
+    def path(self) -> str | None: ...
+    @property
+    def dims(self) -> int | None: ...
+    @property
+    def query_prefix(self) -> str: ...
+    @property
+    def document_prefix(self) -> str: ...
+    @property
+    def api_base(self) -> str | None: ...
+    @property
+    def api_key_env(self) -> str | None: ...
+    @property
+    def timeout_ms(self) -> int: ...
+    @property
+    def max_retries(self) -> int: ...
+    @property
+    def max_batch_texts(self) -> int: ...
+
+
+def make_embedder(settings: EmbeddingSettings) -> Embedder | EmbedderAbsent:
+    """A new embedder as configured, or why there is none; never raises for a bad configuration.
+
+    Nothing is loaded yet and nothing is kept between calls: each caller gets its own.
+    """
+    try:
+        if settings.provider == "none":
+            return EmbedderAbsent(
+                "embedder_disabled",
+                "embedding is switched off: search works by keyword",
+                why="embedding.provider is none",
+                hint="negmem config set embedding.provider local",
+            )
+        if settings.provider in ("auto", "local"):
+            return _local(settings)
+        if settings.provider == "onnx":
+            return _onnx(settings)
+        return _hosted(settings)
+    except NegmemError as error:
+        return EmbedderAbsent.of(error)
+
+
+def _local(settings: EmbeddingSettings) -> Embedder:
+    from negmem.providers.local import DIMS, MODEL, LocalEmbedder
+
+    embedder = LocalEmbedder()
+    if settings.dims not in (None, DIMS):
+        raise NegmemError(
+            "embedding_dims_mismatch",
+            f"the local model gives {DIMS} dimensions, the config says {settings.dims}",
+            why=f"{MODEL} has one size",
+            hint=f"negmem config set embedding.dims {DIMS}",
+        )
+    return embedder
+
+
+def _onnx(settings: EmbeddingSettings) -> Embedder:
+    from negmem.providers.onnx import OnnxEmbedder
+
+    return OnnxEmbedder(
+        Path(settings.path or ".").expanduser(),
+        model=settings.model,
+        query_prefix=settings.query_prefix,
+        document_prefix=settings.document_prefix,
+        expected_dims=settings.dims,
+    )
+
+
+def _hosted(settings: EmbeddingSettings) -> Embedder:
+    from negmem.providers.hosted import HostedEmbedder, HostedSettings
+
+    return HostedEmbedder(
+        HostedSettings(
+            model=settings.model or "",
+            api_base=settings.api_base,
+            api_key_env=settings.api_key_env,
+            dims=settings.dims,
+            query_prefix=settings.query_prefix,
+            document_prefix=settings.document_prefix,
+            timeout_s=settings.timeout_ms / 1000,
+            max_retries=settings.max_retries,
+            max_batch_texts=settings.max_batch_texts,
+        )
+    )
