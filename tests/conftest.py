@@ -22,6 +22,7 @@ from tests.servers.places import locked
 from tests.support import databases, markers
 from tests.support.cli import CliRunner
 from tests.support.databases import TestDatabase
+from tests.support.snapshots import snapshots as snapshots
 
 _KEPT = ("NEGMEM_TEST_DSN", "NEGMEM_TEST_CACHE", "NEGMEM_TEST_MIRROR")
 _swept: set[str] = set()
@@ -44,6 +45,13 @@ _clean_environment()
 hypothesis.settings.register_profile("dev", deadline=None)
 hypothesis.settings.register_profile("ci", deadline=None, derandomize=True, database=None)
 hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "dev")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Options of this suite."""
+    parser.addoption(
+        "--update-snapshots", action="store_true", help="Write the snapshots of tests/cli anew."
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from negmem.config.keys import Group, Key, all_keys, suggestion, tree
 from negmem.config.load import merge, read_argument
-from negmem.config.model import Automation
+from negmem.config.model import Automation, Config
 from negmem.config.problems import ConfigError, Problem, check
 from negmem.errors import NegmemError, UsageError
 
@@ -69,6 +69,20 @@ def set_in_document(stored: Mapping[str, Any], key: str, text: str) -> DocumentC
     before = default_document()
     merge(before, stored)
     return DocumentChange(key, _at(before, key), _at(automation.model_dump(), key), document)
+
+
+def check_value(key: str, text: str) -> None:
+    """Refuse a value that is wrong whatever else stands in the document.
+
+    Raises: UsageError `config_unknown_key`, ConfigError.
+    """
+    leaf = leaf_key(key)
+    document: Any = read_argument(leaf, text)
+    for part in reversed(key.split(".")):
+        document = {part: document}
+    _, single, _ = check(Config, document, tree(), lambda path: "config set")
+    if single:
+        raise ConfigError(single)
 
 
 def leaf_key(key: str) -> Key:

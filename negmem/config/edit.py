@@ -18,8 +18,10 @@ from negmem.config.keys import Key, all_keys, tree
 from negmem.config.load import read_argument
 from negmem.config.model import Config
 from negmem.config.problems import ConfigError, Problem, check
+from negmem.config.secrets import mask_dsn
 from negmem.config.yamltext import Mapping as MappingNode
 from negmem.config.yamltext import Node, Scalar, Sequence
+from negmem.core.models.config import ConfigChange
 from negmem.errors import NegmemError, UsageError
 
 _BOM = "\ufeff"
@@ -28,13 +30,14 @@ _INDENT = 2
 
 @dataclass(frozen=True)
 class Edit:
-    """One change of a YAML text: `before` and `after` as the YAML writes them, `before` None if unset."""
+    """One change of a YAML text, with the values that the key had and has; `line` is where it is."""
 
     key: str
-    before: str | None
-    after: str
+    before: object
+    after: object
     line: int
     text: str
+    is_change: bool
 
 
 def set_in_file(
@@ -51,7 +54,7 @@ def set_in_file(
             data = stream.read().decode("utf-8")
             bom = _BOM if data.startswith(_BOM) else ""
             edit = plan_edit(data[len(bom) :], str(path), key, value, env)
-            if not dry_run and edit.text != data[len(bom) :]:
+            if not dry_run and edit.is_change:
                 _replace(path.resolve(), (bom + edit.text).encode())
             return edit
     except UnicodeDecodeError:
@@ -71,6 +74,19 @@ def set_in_file(
         ) from None
 
 
+def change_of(edit: Edit, path: Path, dry_run: bool) -> ConfigChange:
+    """An edit as the answer of `config set`, secrets masked."""
+    return ConfigChange(
+        dry_run=dry_run,
+        changed=edit.is_change,
+        key=edit.key,
+        before=_masked(edit.key, edit.before),
+        after=_masked(edit.key, edit.after),
+        target="yaml",
+        place=f"{path}:{edit.line}",
+    )
+
+
 def plan_edit(text: str, name: str, key: str, value: str, env: Mapping[str, str]) -> Edit:
     """The text with one key set, checked: it must read as before but for this key."""
     leaf = all_keys()[key]
@@ -80,7 +96,6 @@ def plan_edit(text: str, name: str, key: str, value: str, env: Mapping[str, str]
         raise ConfigError(blocking, hint=f"negmem config validate --config {name}")
     root, _ = yamltext.parse(text)
     written = _written(leaf, value)
-    before = old.marks.get(key)
     new_text = _Editor(text).set(root, key.split("."), written)
     new = parse_document(new_text, name, env)
     fresh = _new_problems(old, new)
@@ -97,11 +112,16 @@ def plan_edit(text: str, name: str, key: str, value: str, env: Mapping[str, str]
         )
     return Edit(
         key=key,
-        before=text[before.start : before.end] if before else None,
-        after=written,
+        before=_read(old.values, key.split(".")),
+        after=_read(new.values, key.split(".")),
         line=new.marks[key].line,
         text=new_text,
+        is_change=new_text != text,
     )
+
+
+def _masked(key: str, value: object) -> object:
+    return mask_dsn(value) if all_keys()[key].is_secret and isinstance(value, str) else value
 
 
 def _written(key: Key, value: str) -> str:

@@ -21,6 +21,7 @@ from negmem.config.model import Config
 from negmem.config.problems import ConfigError, Problem, check
 
 FILE_NAME, FILE_VARIABLE = "negmem.yaml", "NEGMEM_CONFIG"
+TARGET_VARIABLES = ("PGHOST", "PGHOSTADDR", "PGSERVICE", "PGDATABASE")
 
 
 @dataclass(frozen=True)
@@ -130,10 +131,18 @@ def load_config(
     problems += [problem for problem in joint if problem.key not in faulty]
     if config is None or problems:
         raise ConfigError(problems or single)
+    if merged.origins["connection.dsn"] is _DEFAULT:
+        merged.origins["connection.dsn"] = _other_target(env)
     declared = None
     if config.automation is not None:
         declared = config.automation.model_dump(exclude_unset=True)
     return LoadedConfig(config, merged.origins, file.path, declared)
+
+
+def _other_target(env: Mapping[str, str]) -> Origin:
+    """What names the database where no connection string does."""
+    named = [name for name in TARGET_VARIABLES if env.get(name)]
+    return Origin("variable", ", ".join(named)) if named else Origin("default", "embedded server")
 
 
 def merge(values: dict[str, Any], over: Mapping[str, Any]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from negmem.config.automation import (
+    check_value,
     default_document,
     effective_automation,
     leaf_key,
@@ -81,6 +82,15 @@ def test_a_wrong_value_is_refused(key: str, value: str, said: str) -> None:
     with pytest.raises(ConfigError) as caught:
         set_in_document({}, key, value)
     assert said in caught.value.why
+
+
+def test_values_are_weighed_against_what_is_stored() -> None:
+    stored = {"context_assembler": {"history_ratio": 0.1}}
+    check_value("automation.context_assembler.memory_ratio", "0.9")
+    change = set_in_document(stored, "automation.context_assembler.memory_ratio", "0.9")
+    assert change.after == 0.9
+    with pytest.raises(ConfigError):
+        check_value("automation.context_assembler.memory_ratio", "9")
 
 
 def test_a_document_with_an_old_fault_can_be_mended_key_by_key() -> None:

@@ -61,7 +61,7 @@ doctor:
 def test_only_the_place_of_the_key_changes(key: str, value: str, before: str, after: str) -> None:
     edit = plan_edit(COMMENTED, "negmem.yaml", key, value, {})
     assert edit.text == COMMENTED.replace(before, after, 1)
-    assert edit.text.splitlines()[edit.line - 1].rstrip().endswith(edit.after) or edit.line
+    assert key.rpartition(".")[2] in edit.text.splitlines()[edit.line - 1]
 
 
 @pytest.mark.parametrize(
@@ -154,7 +154,7 @@ def test_a_dry_run_writes_nothing(tmp_path: Path) -> None:
     path = tmp_path / "negmem.yaml"
     path.write_text(COMMENTED)
     edit = set_in_file(path, "retrieval.limit", "9", {}, dry_run=True)
-    assert (edit.before, edit.after) == ("5", "9")
+    assert (edit.before, edit.after, edit.is_change) == (5, 9, True)
     assert path.read_text() == COMMENTED
 
 

@@ -1,0 +1,35 @@
+"""Configuration as text: aligned columns, one key a line."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from negmem.cli.render.text import one_line
+from negmem.config.yamltext import render
+
+if TYPE_CHECKING:
+    from negmem.cli.render.console import Console
+    from negmem.core.models.config import ConfigChange, ConfigShown
+
+
+def _text(value: Any) -> str:
+    return "unset" if value is None else one_line(render(value))
+
+
+def draw_shown(console: Console, shown: ConfigShown) -> None:
+    """Key, value, origin; one line each."""
+    keys = max((len(value.key) for value in shown.values), default=0)
+    texts = max((min(len(_text(value.value)), 40) for value in shown.values), default=0)
+    for value in shown.values:
+        console.out(f"{value.key:<{keys}}  {_text(value.value):<{texts}}  {value.origin}")
+
+
+def draw_change(console: Console, change: ConfigChange) -> None:
+    """What was set, from which value, and where."""
+    place = f'stored config of app "{change.place}"' if change.target == "stored" else change.place
+    if not change.changed:
+        console.out(f"unchanged  {change.key} is {_text(change.after)} already ({place})")
+        return
+    verb = "would set" if change.dry_run else "set"
+    before, after = _text(change.before), _text(change.after)
+    console.out(f"{verb}  {change.key}  {before} → {after}  ({place})")

@@ -1,0 +1,124 @@
+"""The automation document of an app as the database stores it: read, changed key by key."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from psycopg.types.json import Jsonb
+
+from negmem.config.automation import PREFIX, check_value, effective_automation, set_in_document
+from negmem.config.render import render_document
+from negmem.core.models.config import ConfigChange, ConfigExport, StoredConfig
+from negmem.core.session import Session
+from negmem.errors import NegmemError
+
+
+def read_stored(session: Session, *, for_update: bool = False) -> StoredConfig:
+    """The stored document of the session's app, as it stands.
+
+    Args: for_update, lock the row until the transaction ends. Raises: NegmemError `app_unknown`.
+    """
+    block = "stored_for_update" if for_update else "stored"
+    row = session.database.row("config", block, {"app_name": session.app})
+    if row is None:
+        raise NegmemError(
+            "app_unknown",
+            f'the database holds no config of the app "{session.app}"',
+            why=f'schema "{session.database.schema}" of {session.database.label} has no such row',
+            hint=f"negmem init --app {session.app}",
+        )
+    return StoredConfig(
+        app=row["app_name"],
+        automation=row["config"],
+        revision=row["revision"],
+        is_main=row["is_main"],
+        updated_by=row["updated_by"],
+        updated_at=row["updated_at"],
+    )
+
+
+def store(
+    session: Session, document: Mapping[str, Any], changed_keys: list[str], reason: str
+) -> StoredConfig:
+    """Write a document, within the caller's transaction, with actor, time and history.
+
+    Args: changed_keys, dotted paths; reason, the command that asked for it.
+    """
+    row = session.database.row(
+        "config",
+        "store",
+        {
+            "app_name": session.app,
+            "config": Jsonb(dict(document)),
+            "changed_keys": changed_keys,
+            "actor": session.actor,
+            "reason": reason,
+        },
+    )
+    assert row is not None
+    return StoredConfig(
+        app=row["app_name"],
+        automation=row["config"],
+        revision=row["revision"],
+        is_main=row["is_main"],
+        updated_by=row["updated_by"],
+        updated_at=row["updated_at"],
+    )
+
+
+def set_stored(
+    session: Session, key: str, value: str, *, dry_run: bool = False, reason: str = "config set"
+) -> ConfigChange:
+    """Set one key of the stored document; two at once lose nothing. Warns where YAML says otherwise.
+
+    Args: key, a dotted path under `automation`; value, as a command line gives it.
+    Raises: UsageError `config_unknown_key`, ConfigError for a wrong value, NegmemError `app_unknown`.
+    """
+    check_value(key, value)
+    with session.database.transaction(read_only=dry_run):
+        found = read_stored(session, for_update=not dry_run)
+        change = set_in_document(found.automation, key, value)
+        is_new = change.document != found.automation
+        if is_new and not dry_run:
+            store(session, change.document, [key], reason)
+    _warn_of_declaration(session, key, change.after)
+    return ConfigChange(
+        dry_run=dry_run,
+        changed=is_new,
+        key=key,
+        before=change.before,
+        after=change.after,
+        target="stored",
+        place=found.app,
+        actor=session.actor,
+    )
+
+
+def export(session: Session) -> ConfigExport:
+    """The stored document in full, defaults included, with the YAML that declares it.
+
+    Raises: NegmemError `app_unknown`, `stored_config_invalid`.
+    """
+    stored = read_stored(session)
+    document = effective_automation(stored.automation).model_dump()
+    return ConfigExport(
+        app=stored.app,
+        automation=document,
+        revision=stored.revision,
+        updated_by=stored.updated_by,
+        updated_at=stored.updated_at,
+        yaml=render_document(document),
+    )
+
+
+def _warn_of_declaration(session: Session, key: str, value: object) -> None:
+    declared: object = session.loaded.declared_automation
+    for part in key.removeprefix(PREFIX).split("."):
+        declared = declared.get(part) if isinstance(declared, dict) else None
+    if declared is not None and declared != value:
+        origin = session.loaded.origins[key]
+        session.warn(
+            "yaml_declares_otherwise",
+            f"{origin} declares {key}: {declared}; negmem diff will list the difference",
+        )
