@@ -26,7 +26,7 @@ from negmem.db.postmaster import (
     stop_server,
     wait_until,
 )
-from negmem.db.system_account import account_for
+from negmem.db.system_account import refuse_foreign
 from negmem.errors import NegmemError
 
 DATABASE = "negmem"
@@ -70,7 +70,7 @@ def is_installed() -> bool:
 
 def status(at: Path | None = None) -> EmbeddedCluster:
     """The cluster as it is; starts and changes nothing."""
-    place = Place(at or home())
+    place = _own_place(at)
     return _describe(place, running_server(place.data))
 
 
@@ -83,7 +83,7 @@ def start(at: Path | None = None, *, timeout_s: float = 60) -> EmbeddedCluster:
     `embedded_init_failed`, `embedded_start_failed`, `embedded_start_timeout`, `home_unusable` and
     those of system_account.
     """
-    place = Place(at or home())
+    place = _own_place(at)
     server = running_server(place.data)
     if server is not None:
         return _describe(place, server)
@@ -101,10 +101,9 @@ def stop(at: Path | None = None, *, timeout_s: float = 60) -> EmbeddedCluster:
 
     Raises: NegmemError `embedded_busy`, `embedded_stop_timeout`.
     """
-    place = Place(at or home())
+    place = _own_place(at)
     if read_postmaster(place.data) is None:
         return _describe(place, None)
-    account_for(place.data)
     with _locked(place, timeout_s):
         server = read_postmaster(place.data)
         if not stop_server(place.data, timeout_s):
@@ -137,6 +136,12 @@ def client_program(name: str) -> Path:
         why="it is neither in PATH nor bundled: the extra embedded is not installed",
         hint=_INSTALL,
     )
+
+
+def _own_place(at: Path | None) -> Place:
+    place = Place(at or home())
+    refuse_foreign(place.data)
+    return place
 
 
 def _describe(place: Place, server: Postmaster | None) -> EmbeddedCluster:

@@ -70,7 +70,7 @@ class Place:
     def socket_dir(self, uid: int) -> Path:
         """Where the socket of the user `uid` goes: beside the data, else where the path is short."""
         near = self.folder / "run"
-        if socket_path_fits(near):
+        if socket_path_fits(near) and "," not in str(near):  # libpq reads a comma as a list
             return near
         digest = hashlib.sha256(os.fsencode(self.data)).hexdigest()[:12]
         return Path("/tmp") / f"negmem-{uid}-{digest}"
@@ -88,10 +88,17 @@ def bring_up(place: Place, bundled: Path, deadline: float) -> Postmaster:
 
     Args: bundled, the folder of the server programs; deadline, on the monotonic clock.
     """
+    try:
+        return _bring_up(place, bundled, deadline)
+    except OSError as error:
+        raise _start_failed(place, str(error)) from None
+
+
+def _bring_up(place: Place, bundled: Path, deadline: float) -> Postmaster:
     account = account_for(place.data)
     account.open_way_to(place.home)
-    if not place.folder.exists():
-        place.folder.mkdir(mode=0o700)
+    place.folder.mkdir(mode=0o700, exist_ok=True)
+    if place.folder.stat().st_uid != account.uid:
         account.own(place.folder)
     programs = reachable_programs(place.home, bundled, account)
     version = _version_of(programs, account)
@@ -104,12 +111,9 @@ def bring_up(place: Place, bundled: Path, deadline: float) -> Postmaster:
         return _wait_ready(place, earlier.pid, deadline, _size(place.log))  # still starting
     forget_stale_pid(place.data)
     socket_dir = place.socket_dir(account.uid)
-    try:
-        account.make_private_folder(socket_dir)
-        _refuse_foreign(socket_dir, account)
-        account.write(place.data / settings.FILE, settings.text(version, socket_dir))
-    except OSError as error:
-        raise _start_failed(place, str(error)) from None
+    account.make_private_folder(socket_dir)
+    _refuse_foreign(socket_dir, account)
+    account.write(place.data / settings.FILE, settings.text(version, socket_dir))
     return _launch(place, programs, account, deadline)
 
 
@@ -139,6 +143,8 @@ def reachable_programs(home: Path, bundled: Path, account: Account) -> Path:
             if not path.is_symlink():
                 runs = path.is_dir() or path.stat().st_mode & stat.S_IXUSR
                 path.chmod(0o755 if runs else 0o644)
+        for outdated in home.glob(f"{package.name}-*.copy"):
+            shutil.rmtree(outdated, ignore_errors=True)
         unfinished.rename(copy)
     return copy / package.name / root.name / bundled.name
 
@@ -272,9 +278,10 @@ def _read_log(path: Path, mark: int) -> str:
 
 
 def _last_words(text: str) -> str:
-    """The line of a log that tells the cause: the first FATAL, else the last line."""
+    """What a log tells of the cause: the first fatal line and the one before it, else the last."""
     lines = [_LOG_PREFIX.sub("", line).strip() for line in text.splitlines() if line.strip()]
-    for line in lines:
+    lines = [line for line in lines if not line.startswith("LOG:  starting PostgreSQL")]
+    for number, line in enumerate(lines):
         if re.search(r"\b(FATAL|PANIC|ERROR|error):", line):
-            return line
+            return "; ".join(lines[max(number - 1, 0) : number + 1])
     return lines[-1] if lines else ""

@@ -41,22 +41,29 @@ class Account:
     def run(
         self, command: Sequence[str | Path], *, timeout_s: float = 60, stdin: str = ""
     ) -> subprocess.CompletedProcess[str]:
-        """Run `command` to its end as this account, in a clean environment, output captured."""
-        return subprocess.run(
-            [str(part) for part in command],
-            input=stdin,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=timeout_s,
-            cwd="/",
-            env=_environment(),
-            start_new_session=True,
-            user=self.uid if self.switch else None,
-            group=self.gid if self.switch else None,
-            extra_groups=[] if self.switch else None,
-            check=False,
-        )
+        """Run `command` to its end as this account, in a clean environment, output captured.
+
+        What can't be run, or takes longer than `timeout_s`, ends with code 127 and says why.
+        """
+        words = [str(part) for part in command]
+        try:
+            return subprocess.run(
+                words,
+                input=stdin,
+                capture_output=True,
+                text=True,
+                errors="replace",
+                timeout=timeout_s,
+                cwd="/",
+                env=_environment(),
+                start_new_session=True,
+                user=self.uid if self.switch else None,
+                group=self.gid if self.switch else None,
+                extra_groups=[] if self.switch else None,
+                check=False,
+            )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            return subprocess.CompletedProcess(words, 127, "", str(error))
 
     def own(self, path: Path) -> None:
         """Give `path` to this account."""
@@ -153,28 +160,45 @@ def with_traversal(current: bytes | None, mode: int, uid: int) -> bytes:
     return _ACL_VERSION + b"".join(packed)
 
 
+def refuse_foreign(data_dir: Path) -> None:
+    """Whoever is neither root nor the owner of the cluster in `data_dir` has no business there.
+
+    Raises: NegmemError `embedded_not_owner`.
+    """
+    uid = os.geteuid()
+    if uid == 0:
+        return
+    owner = None
+    with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+        try:
+            owner = data_dir.parent.stat().st_uid
+            owner = data_dir.stat().st_uid
+        except PermissionError:
+            owner = -1 if owner is None else owner
+    if owner is not None and owner != uid:
+        raise NegmemError(
+            "embedded_not_owner",
+            "the embedded cluster belongs to somebody else",
+            why=f"{data_dir} is owned by {_name_of(owner)}, this is {_name_of(uid)}",
+            hint="run as its owner, or use another place: export NEGMEM_HOME=DIR",
+        )
+
+
 def account_for(data_dir: Path) -> Account:
     """The account that runs the cluster in `data_dir`: its owner, or for a new one of root's the
     system account, which is made when it is missing.
 
     Raises: NegmemError `embedded_not_owner`, `embedded_account_missing`.
     """
+    refuse_foreign(data_dir)
     uid = os.geteuid()
-    owner = None
-    with contextlib.suppress(FileNotFoundError, PermissionError):
-        owner = data_dir.parent.stat()
-        owner = data_dir.stat()
     if uid != 0:
-        if owner is not None and owner.st_uid != uid:
-            raise NegmemError(
-                "embedded_not_owner",
-                "the embedded cluster belongs to somebody else",
-                why=f"{data_dir} is owned by {_name_of(owner.st_uid)}, this is {_name_of(uid)}",
-                hint="run as its owner, or use another place: export NEGMEM_HOME=DIR",
-            )
         return Account(_name_of(uid), uid, os.getegid(), switch=False)
-    if owner is not None and owner.st_uid != 0:
-        return Account(_name_of(owner.st_uid), owner.st_uid, owner.st_gid, switch=True)
+    for place in (data_dir, data_dir.parent):
+        with contextlib.suppress(FileNotFoundError):
+            owner = place.stat()
+            if owner.st_uid != 0:
+                return Account(_name_of(owner.st_uid), owner.st_uid, owner.st_gid, switch=True)
     return system_account()
 
 
@@ -225,8 +249,8 @@ def _name_of(uid: int) -> str:
 
     try:
         return pwd.getpwuid(uid).pw_name
-    except KeyError:
-        return f"uid {uid}"
+    except (KeyError, OverflowError):
+        return "somebody else" if uid < 0 else f"uid {uid}"
 
 
 def _environment() -> Mapping[str, str]:
