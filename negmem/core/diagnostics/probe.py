@@ -1,0 +1,179 @@
+"""What the checks look through: each fact asked once, each query in a bounded transaction."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from negmem.core.diagnostics.registry import Area, CannotLookError
+from negmem.core.models.diagnosis import Capabilities
+from negmem.db import capabilities as probes
+from negmem.db.failures import DatabaseError
+from negmem.errors import NegmemError
+
+if TYPE_CHECKING:
+    from negmem.config.model import Automation
+    from negmem.core.session import Session
+    from negmem.db.connect import Database
+
+# The jobs, and how the stored config switches them on.
+_SWITCHES: tuple[tuple[str, str, str], ...] = (
+    ("cleanup_memories", "retention", "auto_cleanup_enabled"),
+    ("trigger_consolidation", "consolidation", "enabled"),
+    ("reweight_relevance", "reweight_relevance", "enabled"),
+)
+
+
+class Probe:
+    """One run of doctor on one session.
+
+    `wall_clock` is this machine's clock in seconds since 1970; tests give another.
+    """
+
+    def __init__(self, session: Session, *, wall_clock: Callable[[], float] = time.time) -> None:
+        self.session = session
+        self.database = session.database
+        self.wall_clock = wall_clock
+        self.timeout_ms = session.config.doctor.check_timeout_ms
+        self.notes: dict[Area, list[str]] = {}
+        self._cron_database: Database | None = None
+
+    def note(self, area: Area, text: str) -> None:
+        """Add to the one line that the area gets."""
+        self.notes.setdefault(area, []).append(text)
+
+    def rows(
+        self, noun: str, name: str, params: Mapping[str, Any] | None = None
+    ) -> list[dict[str, Any]]:
+        """The rows of a named query. Raises: CannotLookError where this role may not read."""
+        return self._rows(self.database, noun, name, params)
+
+    def row(self, noun: str, name: str, params: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """The one row of a named query."""
+        return self.rows(noun, name, params)[0]
+
+    def cron_rows(
+        self, noun: str, name: str, params: Mapping[str, Any] | None = None
+    ) -> list[dict[str, Any]]:
+        """As `rows`, in the database that pg_cron lives in."""
+        if self.cron.state != "created" or self._cron_database is None:
+            raise CannotLookError("pg_cron is not within reach")
+        return self._rows(self._cron_database, noun, name, params)
+
+    def _rows(
+        self, database: Database, noun: str, name: str, params: Mapping[str, Any] | None
+    ) -> list[dict[str, Any]]:
+        try:
+            return probes.look(database, noun, name, params, timeout_ms=self.timeout_ms)
+        except DatabaseError as error:
+            if error.sqlstate == probes.INSUFFICIENT_PRIVILEGE:
+                raise CannotLookError(f"{error.why} (as {self.server.role})") from None
+            raise
+
+    @cached_property
+    def server(self) -> probes.ServerFacts:
+        """The server, as any role may see it."""
+        return probes.server_facts(
+            self.database, timeout_ms=self.timeout_ms, wall_clock=self.wall_clock
+        )
+
+    @cached_property
+    def extensions(self) -> dict[str, probes.Extension]:
+        """vector, pg_cron and age, as far as the server knows them."""
+        return probes.extensions(self.database, timeout_ms=self.timeout_ms)
+
+    @cached_property
+    def has_vector(self) -> bool:
+        """Whether pgvector is created in this database."""
+        found = self.extensions.get("vector")
+        return found is not None and found.installed_version is not None
+
+    @cached_property
+    def vector(self) -> probes.VectorFacts:
+        """pgvector, feature by feature."""
+        if not self.has_vector:
+            return probes.VectorFacts()
+        return probes.vector_facts(self.database, timeout_ms=self.timeout_ms)
+
+    @cached_property
+    def cron(self) -> probes.CronFacts:
+        """Where pg_cron stands."""
+        facts, self._cron_database = probes.cron_facts(
+            self.database, self.extensions.get("pg_cron"), timeout_ms=self.timeout_ms
+        )
+        return facts
+
+    @cached_property
+    def libraries(self) -> list[str] | None:
+        """What the server loads at start, where it matters and this role may see it."""
+        return probes.preloaded_libraries(self.database, timeout_ms=self.timeout_ms)
+
+    @cached_property
+    def capabilities(self) -> Capabilities:
+        """All of the above as one answer."""
+        return probes.capabilities(
+            self.server, self.extensions, self.vector, self.cron, self.libraries
+        )
+
+    @cached_property
+    def tables(self) -> dict[str, dict[str, Any]]:
+        """The tables that stand in the schema, with columns, privileges and statistics."""
+        rows = self.rows("diagnostics", "tables", {"schema": self.database.schema})
+        return {row["name"]: row for row in rows}
+
+    @cached_property
+    def functions(self) -> list[dict[str, Any]]:
+        """The functions that stand in the schema, one row a signature."""
+        return self.rows("diagnostics", "functions", {"schema": self.database.schema})
+
+    @cached_property
+    def stored_config(self) -> dict[str, Any] | None:
+        """The config row that rules this app: its own, else the main app's."""
+        rows = self.rows("diagnostics", "stored_config", {"app_name": self.session.app})
+        return rows[0] if rows else None
+
+    @cached_property
+    def automation(self) -> Automation:
+        """The stored config that rules this app, laid over the defaults.
+
+        Raises: NegmemError `stored_config_invalid`.
+        """
+        from negmem.config.automation import effective_automation
+
+        return effective_automation(self.stored_config["config"] if self.stored_config else {})
+
+    @cached_property
+    def enabled_jobs(self) -> tuple[str, ...]:
+        """The jobs that the stored config switches on; none where it can't be read."""
+        try:
+            automation = self.automation
+        except (NegmemError, CannotLookError):
+            return ()
+        return tuple(
+            job
+            for job, section, switch in _SWITCHES
+            if getattr(getattr(automation, section), switch)
+        )
+
+    @cached_property
+    def scheduler_beat(self) -> dict[str, Any] | None:
+        """The heartbeat of the built-in scheduler: is_alive, age_s, host; None where there is none."""
+        try:
+            rows = self.rows("diagnostics", "scheduler_beat")
+        except (NegmemError, CannotLookError):
+            return None
+        return rows[0] if rows else None
+
+    @property
+    def needs_cron(self) -> bool:
+        """Whether something waits for pg_cron: a job is on and no built-in scheduler is alive."""
+        beat = self.scheduler_beat
+        return bool(self.enabled_jobs) and not (beat and beat["is_alive"])
+
+    def close(self) -> None:
+        """Close what was opened beside the session."""
+        if self._cron_database is not None and self._cron_database is not self.database:
+            self._cron_database.close()
+        self._cron_database = None
