@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -37,9 +38,33 @@ def variables(automation: Mapping[str, Any], schema: str, vector_schema: str) ->
     }
 
 
+_NAMED = re.compile(r':"schema"\.(\w+)\(')
+
+
+def creation_order() -> list[str]:
+    """The managed functions, each after those that its body names when it is created.
+
+    Only a body in standard SQL (BEGIN ATOMIC, RETURN) needs that: it is parsed at once.
+    """
+    names = function_names()
+    ordered: dict[str, None] = {}
+
+    def place(name: str) -> None:
+        if name in ordered:
+            return
+        for other in sorted(set(_NAMED.findall(function_text(name))) - {name}):
+            if other in names:
+                place(other)
+        ordered[name] = None
+
+    for name in names:
+        place(name)
+    return list(ordered)
+
+
 def rendered(values: Mapping[str, str]) -> dict[str, LiteralString]:
-    """The statement of every managed function, by name."""
-    return {name: fill(function_text(name), values) for name in function_names()}
+    """The statement of every managed function, by name, in the order in which they can be created."""
+    return {name: fill(function_text(name), values) for name in creation_order()}
 
 
 def install(database: Database, connection: Connection, automation: Mapping[str, Any]) -> None:
