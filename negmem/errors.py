@@ -24,3 +24,17 @@ class UsageError(NegmemError):
     """The command line or the YAML is wrong; nothing was tried (exit code 2)."""
 
     exit_code = 2
+
+
+class Interrupted(NegmemError):
+    """Somebody pressed Ctrl-C (exit code 130)."""
+
+    exit_code = 130
+
+    def __init__(self) -> None:
+        super().__init__(
+            "interrupted",
+            "interrupted",
+            why="what was not committed was rolled back",
+            hint="run the same command again: it goes on where it stopped",
+        )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import io
 import os
 import sys
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,7 @@ import typer
 from typer.core import TyperGroup
 
 from negmem.cli.exits import ExitCode
-from negmem.errors import NegmemError, UsageError
+from negmem.errors import Interrupted, NegmemError, UsageError
 
 if TYPE_CHECKING:
     from negmem.cli.options import Common
@@ -94,6 +95,7 @@ def main(arguments: list[str]) -> int:
     global running
     running = None
     try:
+        _follow_verbosity(arguments)
         result = typer.main.get_command(app)(
             args=arguments, prog_name="negmem", standalone_mode=False
         )
@@ -105,10 +107,27 @@ def main(arguments: list[str]) -> int:
         _silence_stdout()
         return ExitCode.DONE
     except (KeyboardInterrupt, typer.Abort):
-        sys.stderr.write("interrupted: what was not committed was rolled back\n")
-        return ExitCode.INTERRUPTED
+        return _report(Interrupted(), arguments, None)
     except Exception as error:
         return _report(_explained(error, arguments), arguments, error)
+
+
+def _follow_verbosity(arguments: list[str]) -> None:
+    """Send what -v and -vv ask for to stderr; secrets never reach a logger."""
+    count = sum(
+        argument.count("v") if argument.strip("-v") == "" and argument.startswith("-v") else 0
+        for argument in arguments
+    ) + sum(argument == "--verbose" for argument in arguments)
+    if count:
+        import logging
+
+        logging.basicConfig(
+            stream=sys.stderr,
+            level=logging.INFO if count == 1 else logging.WARNING,
+            format="%(message)s",
+            force=True,
+        )
+        logging.getLogger("negmem").setLevel(logging.INFO if count == 1 else logging.DEBUG)
 
 
 def _explained(error: Exception, arguments: list[str]) -> NegmemError:
@@ -176,6 +195,9 @@ def _silence_stdout() -> None:
 
 def run() -> None:
     """The console script."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="replace")
     code = main(sys.argv[1:])
     try:
         sys.stdout.flush()

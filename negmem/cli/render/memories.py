@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import datetime
+from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
 from negmem.cli.render.text import one_line, safe_text
@@ -19,13 +19,21 @@ def stamp(console: Console, moment: datetime | None) -> str:
         return "–"
     if console.is_terminal:
         return moment.astimezone().strftime("%Y-%m-%d %H:%M %Z")
-    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+    return moment.astimezone(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def day(console: Console, moment: datetime | None) -> str:
+    """The day of a moment: local for a person, UTC in a pipe."""
+    if moment is None:
+        return "–"
+    zoned = moment.astimezone() if console.is_terminal else moment.astimezone(timezone.utc)
+    return zoned.strftime("%Y-%m-%d")
 
 
 def draw_list(console: Console, found: MemoryList) -> None:
     """One line a memory: id, when, type, retention, content."""
     for memory in found.memories:
-        when = "–" if memory.occurred_at is None else f"{memory.occurred_at:%Y-%m-%d}"
+        when = day(console, memory.occurred_at)
         head = f"{memory.id}  {when}  {memory.type:<10}  {memory.retention:.3f}  "
         width = None if console.width is None else max(20, console.width - len(head))
         pin = "[pinned] " if memory.pinned_at else ""
