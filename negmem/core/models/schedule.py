@@ -137,6 +137,7 @@ class Interval:
 
 _HOUR, _DAY = 3_600_000_000, 86_400_000_000
 _UNITS: dict[str, tuple[str, int]] = {}
+_SAME_UNIT: dict[str, frozenset[str]] = {}
 for _names, _part, _size in (
     ("us usec usecs microsecond microseconds", "microseconds", 1),
     ("ms msec msecs millisecond milliseconds", "microseconds", 1_000),
@@ -150,9 +151,12 @@ for _names, _part, _size in (
 ):
     for _name in _names.split():
         _UNITS[_name] = (_part, _size)
+        _SAME_UNIT[_name] = frozenset(_names.split())
+_SECONDS_UNITS = _SAME_UNIT["s"] | _SAME_UNIT["ms"] | _SAME_UNIT["us"]
+_CLOCK_UNITS = _SAME_UNIT["h"] | _SAME_UNIT["m"] | _SECONDS_UNITS
 
-_QUANTITY = re.compile(r"\s*([+-]?[0-9]{1,9}(?:\.[0-9]{1,6})?)\s*([a-z]+)", re.IGNORECASE)
-_CLOCK = re.compile(r"\s*([0-9]{1,6}):([0-5][0-9])(?::([0-5][0-9])(?:\.([0-9]{1,6}))?)?\s*$")
+_QUANTITY = re.compile(r"([+-]?[0-9]{1,9}(?:\.[0-9]{1,6})?)\s*([A-Za-z]+)(?:\s+|$)")
+_CLOCK = re.compile(r"([0-9]{1,6}):([0-5][0-9])(?::([0-5][0-9])(?:\.([0-9]{1,6}))?)?$")
 
 
 def parse_interval(text: str) -> Interval:
@@ -161,6 +165,7 @@ def parse_interval(text: str) -> Interval:
     It takes quantities with PostgreSQL's unit names, and hours:minutes:seconds at the end: a part
     of what PostgreSQL reads, with the same length (tests/parity). Raises: ValueError.
     """
+    text = text.strip()
     parts = {"months": 0, "days": 0, "microseconds": 0}
     position, seen = 0, set[str]()
     while match := _QUANTITY.match(text, position):
@@ -168,19 +173,20 @@ def parse_interval(text: str) -> Interval:
         if unit not in _UNITS:
             raise ValueError(f"{match.group(2)!r} is not a unit of time")
         part, size = _UNITS[unit]
-        if f"{part}{size}" in seen:
+        if unit in seen:
             raise ValueError(f"the unit {match.group(2)!r} stands twice in {text!r}")
-        seen.add(f"{part}{size}")
+        seen |= _SECONDS_UNITS if unit in _SECONDS_UNITS else _SAME_UNIT[unit]
         amount = Fraction(match.group(1)) * size
-        if part == "months" and amount.denominator != 1:
-            raise ValueError(f"a fraction of a month has no fixed length: {text!r}")
-        whole = round(amount) if part == "microseconds" else int(amount)
+        if part != "days" and amount.denominator != 1:
+            smallest = "month" if part == "months" else "microsecond"
+            raise ValueError(f"{match.group().strip()!r} is no whole number of {smallest}s")
+        whole = int(amount)
         parts[part] += whole
         if part == "days":
             parts["microseconds"] += round((amount - whole) * _DAY)
         position = match.end()
-    rest = text[position:].strip()
-    if clock := _CLOCK.match(text, position) if rest else None:
+    clock = _CLOCK.match(text, position)
+    if clock and not seen & _CLOCK_UNITS:
         hours, minutes, seconds, fraction = clock.groups()
         parts["microseconds"] += (
             int(hours) * _HOUR
@@ -188,6 +194,6 @@ def parse_interval(text: str) -> Interval:
             + int(seconds or 0) * 1_000_000
             + int((fraction or "").ljust(6, "0"))
         )
-    elif rest or not seen:
+    elif position < len(text) or not seen:
         raise ValueError(f"{text!r} is not an interval such as '1 hour' or '1 day 02:00:00'")
     return Interval(**parts)
