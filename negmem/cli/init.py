@@ -1,0 +1,79 @@
+"""`negmem init`: sets negmem up in a database."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from negmem.cli.exits import ExitCode
+from negmem.cli.options import Common, command, new_app
+
+if TYPE_CHECKING:
+    from negmem.cli.render.console import Console
+
+app = new_app("Set negmem up in a database.")
+
+Embedder = Annotated[
+    str | None,
+    typer.Option(
+        "--embedder",
+        metavar="PROVIDER",
+        help="local, onnx, litellm or none. Default: local where installed, else none.",
+    ),
+]
+Dims = Annotated[
+    int | None,
+    typer.Option("--dims", metavar="N", min=1, help="Default: what the provider gives."),
+]
+
+
+@command(app, "init", writes=True)
+def init(common: Common, embedder: Embedder = None, dims: Dims = None) -> int:
+    """Make the YAML if there is none, the schema, its migrations and the managed functions.
+
+    Safe to repeat, to run twice at once and to kill; ends with what doctor says.
+    """
+    from negmem.core import setup
+
+    with setup.open_for_init(
+        dsn=common.dsn,
+        config_path=common.config,
+        schema=common.schema,
+        app=common.app,
+        embedder=embedder,
+        dims=dims,
+        wait_s=common.wait,
+        warnings=common.warnings,
+    ) as session:
+        console = common.console
+        console.note(
+            f"target: {session.database.label} (from {session.database.target.origin}),"
+            f' schema "{session.database.schema}", app "{session.app}"'
+        )
+        if common.dry_run:
+            planned = setup.plan(session)
+            console.answer("init/1", planned, _draw_plan)
+            return ExitCode.DONE
+        console.answer("init/1", setup.run(session), _draw)
+    return ExitCode.DONE
+
+
+def _draw_plan(console: Console, planned: Any) -> None:
+    for statement in planned.statements:
+        console.out(statement)
+
+
+def _draw(console: Console, result: Any) -> None:
+    from negmem.cli.render.doctor import draw_diagnosis
+
+    if result.config_written:
+        console.out(f"wrote     {result.config_path}")
+    if result.migrations:
+        console.out(f"applied   {len(result.migrations)} migrations to schema {result.schema_name}")
+    else:
+        console.out(f"unchanged schema {result.schema_name}: all migrations stand already")
+    model = result.embedding_model or "none: search works by keyword"
+    console.out(f"embedding {model}")
+    console.out()
+    draw_diagnosis(console, result.diagnosis)

@@ -1,0 +1,50 @@
+"""`negmem uninstall`: removes what negmem put into the database."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from negmem.cli.exits import ExitCode
+from negmem.cli.options import Common, command, new_app
+
+if TYPE_CHECKING:
+    from negmem.cli.render.console import Console
+
+app = new_app("Remove what negmem put into the database.")
+
+
+@command(app, "uninstall", writes=True)
+def uninstall(common: Common) -> int:
+    """Drop the schema with all memories in it; shows the reach and asks first.
+
+    The extension pgvector stays. Objects elsewhere that depend on the schema stop it.
+    """
+    from negmem.core import installation
+
+    console = common.console
+    with common.session() as session:
+        console.note(
+            f"target: {session.database.label} (from {session.database.target.origin}),"
+            f' schema "{session.database.schema}"'
+        )
+        found = installation.reach(session)
+        if common.dry_run:
+            console.answer("uninstall/1", found, _draw)
+            return ExitCode.DONE
+        rows = sum(found.tables.values())
+        console.confirm(
+            f'drop schema "{found.schema_name}" with {len(found.tables)} tables, about {rows:,} rows'
+            f" and {found.functions} functions?"
+        )
+        console.answer("uninstall/1", installation.uninstall(session), _draw)
+    return ExitCode.DONE
+
+
+def _draw(console: Console, reach: Any) -> None:
+    verb = "removed" if reach.removed else "would remove"
+    console.out(
+        f"{verb} schema {reach.schema_name}: {len(reach.tables)} tables, {reach.functions} functions"
+    )
+    for name, rows in reach.tables.items():
+        if rows:
+            console.out(f"  {name}  about {rows:,} rows")
