@@ -30,9 +30,13 @@ class Session:
         database: Database,
         *,
         warnings: list[dict[str, str]] | None = None,
+        config_path: Path | None = None,
+        env: Mapping[str, str] | None = None,
     ) -> None:
         self.loaded = loaded
         self.database = database
+        self.config_path = config_path
+        self.env: Mapping[str, str] = os.environ if env is None else env
         self.warnings: list[dict[str, str]] = [] if warnings is None else warnings
         self._embedder: object = _UNTRIED
 
@@ -173,7 +177,8 @@ def open_session(
         lock_timeout_ms=connection.lock_timeout_ms,
         statement_timeout_ms=connection.statement_timeout_ms,
     )
-    return Session(loaded, database, warnings=warnings)
+    path = Path(config_path) if config_path is not None else None
+    return Session(loaded, database, warnings=warnings, config_path=path, env=env)
 
 
 def resolve_target(loaded: LoadedConfig, env: Mapping[str, str]) -> Target:

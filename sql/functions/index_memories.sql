@@ -1,6 +1,6 @@
 -- Writes the search terms of live memories that are not indexed yet, and counts them in the statistics.
 --
--- Safe to repeat: a memory that has its terms is left as it is. The words come from search_terms() over index_text() alone.
+-- Safe to repeat: a memory that has its terms is left as it is. The words come from index_terms() alone.
 --
 -- callers: ingest, memory add and edit, restore_memories()
 -- locks: the user's row of memory_term_stats, until the end of the transaction
@@ -14,15 +14,15 @@ VOLATILE
 SET search_path = :"schema", pg_catalog, pg_temp
 AS $function$
     WITH terms AS (
-        SELECT m.id, t.term, t.tf, sum(t.tf) OVER (PARTITION BY m.id) AS len
+        SELECT m.id, t.term, t.tf, t.len
         FROM memories AS m
-        CROSS JOIN LATERAL search_terms(index_text(m.metadata ->> 'speaker', m.content, m.occurred_at)) AS t
+        CROSS JOIN LATERAL index_terms(m.metadata ->> 'speaker', m.content, m.occurred_at) AS t
         WHERE m.user_id = p_user_id AND m.app_name = p_app_name AND m.id = ANY (p_ids)
             AND m.deleted_at IS NULL
     ),
     written AS (
         INSERT INTO memory_terms (user_id, app_name, term, memory_id, tf, len)
-        SELECT p_user_id, p_app_name, t.term, t.id, LEAST(t.tf, 32767), t.len
+        SELECT p_user_id, p_app_name, t.term, t.id, t.tf, t.len
         FROM terms AS t
         ON CONFLICT DO NOTHING
         RETURNING memory_id, len

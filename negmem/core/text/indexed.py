@@ -10,7 +10,7 @@ def embedded_text(speaker: object, content: str) -> str:
     """`content` with its speaker's name before it; a role is left out.
 
     A bare turn says little about its speaker, and questions name people. The words of a memory add the
-    date: sql/functions/index_text.sql has the same rule for the speaker.
+    date: sql/functions/index_terms.sql has the same rule for the speaker.
     """
     name = speaker if isinstance(speaker, str) else ""
     return content if name.lower() in ROLES or not name else f"{name}: {content}"
