@@ -299,7 +299,8 @@ class HostedEmbedder:
             raise Failure(Remedy.RETRY, "embedding_response_invalid", reason) from error
         if len(data) != expected or sorted(by_index) != list(range(expected)):
             reason = f"{len(data)} vectors came back for {expected} texts"
-            raise Failure(Remedy.SPLIT, "embedding_response_invalid", reason)
+            remedy = Remedy.SPLIT if expected > 1 else Remedy.RETRY
+            raise Failure(remedy, "embedding_response_invalid", reason)
         return [self._unit(by_index[index]) for index in range(expected)]
 
     def _unit(self, vector: Any) -> Sequence[float]:

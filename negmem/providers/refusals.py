@@ -41,7 +41,11 @@ _HINTS = {
     "embedder_refused": "negmem config show",
     "embedding_response_invalid": "negmem config show",
 }
-_BILLING = re.compile(r"insufficient[_ ](quota|credit|balance|fund)|billing|payment required", re.I)
+_BILLING = re.compile(
+    r"insufficient[_ ](quota|credit|balance|fund)|exceeded your (current )?quota|billing"
+    r"|payment required",
+    re.I,
+)
 _NO_PROVIDER = re.compile(r"LLM Provider NOT provided", re.I)
 _NO_KEY = re.compile(r"api_key client option must be set|missing credentials", re.I)
 _TIMEOUT_CLASSES = frozenset({"Timeout", "APITimeoutError", "TimeoutException", "ReadTimeout"})

@@ -16,7 +16,7 @@ _CLASSES = (
     (re.compile(r"[A-Za-z \n]+"), 9),
     (re.compile(r"[0-9]+"), 18),
     (re.compile(r"[\x01-\x09\x0b-\x1f!-/:-@\[-`{-\x7f]+"), 27),
-    (re.compile(r"[\u2e80-\ua4cf\uac00-\ud7af\uf900-\ufaff\ufe30-\ufe4f\uff00-\uffef]+"), 42),
+    (re.compile(r"[\u2e80-\ua4cf\uac00-\ud7af\uf900-\ufaff\ufe30-\ufe4f\uff00-\uffef]+"), 48),
     (re.compile(r"[\U00010000-\U0010ffff]+"), 96),
 )
 _OTHER = 36
