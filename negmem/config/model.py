@@ -118,6 +118,12 @@ class Embedding(Section):
     dims: int | None = key(
         None, "numbers in a vector; null: what the provider gives", ge=1, le=4_000
     )
+    max_tokens: int | None = key(
+        None,
+        "litellm: tokens of one text that the model takes; null: what its price list says, or 8191",
+        ge=16,
+        le=1_000_000,
+    )
     query_prefix: str = key(
         "", "onnx and litellm: text put before a query, such as 'query: ' for e5 models"
     )

@@ -187,6 +187,8 @@ class EmbeddingSettings(Protocol):
     @property
     def dims(self) -> int | None: ...
     @property
+    def max_tokens(self) -> int | None: ...
+    @property
     def query_prefix(self) -> str: ...
     @property
     def document_prefix(self) -> str: ...
@@ -264,5 +266,6 @@ def _hosted(settings: EmbeddingSettings) -> Embedder:
             timeout_s=settings.timeout_ms / 1000,
             max_retries=settings.max_retries,
             max_batch_texts=settings.max_batch_texts,
+            max_tokens=settings.max_tokens,
         )
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import random
 import time
@@ -110,9 +111,11 @@ class HostedEmbedder:
 
     @property
     def version(self) -> str:
-        """`1`, and the prefixes where there are any: vendors don't say when weights change."""
+        """`1`, with a hash of the prefixes where there are any: vendors don't say when weights change."""
         prefixes = (self._settings.query_prefix, self._settings.document_prefix)
-        return "1" if prefixes == ("", "") else f"1 {prefixes[0]!r} {prefixes[1]!r}"
+        if prefixes == ("", ""):
+            return "1"
+        return "1-" + hashlib.sha256("\x00".join(prefixes).encode()).hexdigest()[:12]
 
     @property
     def dims(self) -> int:
