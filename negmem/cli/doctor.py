@@ -48,7 +48,7 @@ def doctor(
     Reads only, but for --fix. With -q nothing is printed when all is well. The format nagios also
     speaks that program's exit codes: 0, 1 degraded, 2 unusable.
     """
-    from negmem.cli.render import doctor as render
+    from negmem.cli.render.doctor import draw_checks, draw_diagnosis
     from negmem.core.diagnostics import runner
 
     _one_of("--format", format_name, _FORMATS)
@@ -56,7 +56,7 @@ def doctor(
     common.json = common.json or format_name == "json"
     console = common.console
     if list_checks:
-        console.answer("doctor.list/1", runner.describe(), render.draw_checks)
+        console.answer("doctor.list/1", runner.describe(), draw_checks)
         return ExitCode.DONE
     diagnosis = runner.diagnose_target(
         common.session,
@@ -67,11 +67,11 @@ def doctor(
         app=common.app or "",
     )
     if format_name in ("github", "junit", "nagios"):
-        from negmem.cli.render import reports
+        from negmem.cli.render.reports import write_report
 
-        reports.write(console, diagnosis, format_name)
+        write_report(console, diagnosis, format_name)
     else:
-        console.answer("doctor/1", diagnosis, render.draw_diagnosis)
+        console.answer("doctor/1", diagnosis, draw_diagnosis)
     if format_name == "nagios":
         return {"healthy": 0, "degraded": 1, "unusable": 2}[diagnosis.status]
     return _exit_code(diagnosis, fail_on, exit_zero)

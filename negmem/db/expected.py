@@ -12,7 +12,7 @@ _STATEMENT = re.compile(
     r"""
     ^CREATE\ TABLE\ (?:IF\ NOT\ EXISTS\ )?:"schema"\.(?P<table>\w+)\ \((?P<body>.*?)^\)
   | ^CREATE\ (?:UNIQUE\ )?INDEX\ (?:CONCURRENTLY\ )?(?:IF\ NOT\ EXISTS\ )?(?P<index>\w+)\s+
-        ON\ (?:ONLY\ )?:"schema"\.(?P<on>\w+)
+        ON\ (?:ONLY\ )?:"schema"\.(?P<on>\w+)[^;]*
   | ^ALTER\ TABLE\ :"schema"\.(?P<altered>\w+)\s+(?P<act>ADD|DROP)\ COLUMN\s+
         (?:IF\ (?:NOT\ )?EXISTS\ )?(?P<column>\w+)
   | ^DROP\ (?P<kind>TABLE|INDEX)\ (?:CONCURRENTLY\ )?(?:IF\ EXISTS\ )?:"schema"\.(?P<dropped>\w+)
@@ -24,10 +24,15 @@ _COLUMN = re.compile(r"^    ([a-z_][a-z0-9_]*) ", re.MULTILINE)
 
 @dataclass
 class ExpectedSchema:
-    """Tables with their columns; indexes that have a name of their own, with their table."""
+    """Tables with their columns; indexes that have a name of their own, with table and statement."""
 
     tables: dict[str, list[str]] = field(default_factory=dict)
     indexes: dict[str, str] = field(default_factory=dict)
+    statements: dict[str, str] = field(default_factory=dict)
+
+    def drop_index(self, name: str) -> None:
+        """Forget one index."""
+        del self.indexes[name], self.statements[name]
 
 
 @cache
@@ -45,6 +50,7 @@ def _apply(found: ExpectedSchema, match: re.Match[str]) -> None:
         found.tables[match["table"]] = _COLUMN.findall(match["body"])
     elif match["index"]:
         found.indexes[match["index"]] = match["on"]
+        found.statements[match["index"]] = match[0].strip()
     elif match["altered"]:
         columns = found.tables[match["altered"]]
         if match["act"] == "ADD":
@@ -53,6 +59,7 @@ def _apply(found: ExpectedSchema, match: re.Match[str]) -> None:
             columns.remove(match["column"])
     elif match["kind"] == "TABLE":
         del found.tables[match["dropped"]]
-        found.indexes = {i: t for i, t in found.indexes.items() if t != match["dropped"]}
+        for name in [i for i, table in found.indexes.items() if table == match["dropped"]]:
+            found.drop_index(name)
     else:
-        del found.indexes[match["dropped"]]
+        found.drop_index(match["dropped"])

@@ -25,6 +25,7 @@ SELECT c.relname::text AS name,
     greatest(c.reltuples, 0)::bigint AS estimated_rows,
     c.reltuples < 0 AS is_unmeasured,
     c.relpages AS pages,
+    pg_relation_size(c.oid) AS size,
     c.relallvisible AS visible_pages,
     columns.names AS columns,
     columns.zoneless
@@ -49,3 +50,209 @@ SELECT p.proname::text AS name, pg_get_function_identity_arguments(p.oid) AS arg
 FROM pg_proc AS p JOIN pg_namespace AS n ON n.oid = p.pronamespace
 WHERE n.nspname = %(schema)s::name
 ORDER BY 1, 2;
+
+-- name: vector_may_be_created
+-- returns: whether this role could create pgvector here by itself
+SELECT COALESCE(bool_or(
+        r.rolsuper
+        OR (NOT v.superuser OR v.trusted) AND has_database_privilege(current_database(), 'CREATE')),
+    false) AS allowed
+FROM pg_available_extension_versions AS v
+CROSS JOIN pg_roles AS r
+WHERE v.name = 'vector' AND r.rolname = current_user
+    AND v.version = (SELECT a.default_version FROM pg_available_extensions AS a WHERE a.name = 'vector');
+
+-- name: indexes
+-- params: schema
+SELECT c.relname::text AS name, t.relname::text AS "table", i.indisvalid AND i.indisready AS is_valid,
+    pg_get_indexdef(i.indexrelid) AS definition
+FROM pg_index AS i
+JOIN pg_class AS c ON c.oid = i.indexrelid
+JOIN pg_class AS t ON t.oid = i.indrelid
+JOIN pg_namespace AS n ON n.oid = c.relnamespace
+WHERE n.nspname = %(schema)s::name
+ORDER BY 1;
+
+-- name: largest_owner
+-- returns: a user to make plans for; plans differ by table size, not by user, for owner-scoped searches
+SELECT s.user_id, s.app_name, COALESCE(m.id, 1) AS model_id
+FROM :"schema".memory_term_stats AS s
+LEFT JOIN :"schema".embedding_models AS m ON m.app_name = s.app_name AND m.status = 'active'
+LIMIT 1;
+
+-- name: explain_vector_arm
+-- params: user_id, app_name, model_id
+EXPLAIN (FORMAT JSON)
+SELECT v.memory_id, v.bits
+FROM :"schema".memory_vectors AS v
+WHERE v.user_id = %(user_id)s::varchar AND v.app_name = %(app_name)s::varchar
+    AND v.model_id = %(model_id)s::smallint AND v.live;
+
+-- name: explain_word_arm
+-- params: user_id, app_name
+EXPLAIN (FORMAT JSON)
+SELECT t.memory_id, t.tf, t.len
+FROM :"schema".memory_terms AS t
+WHERE t.user_id = %(user_id)s::varchar AND t.app_name = %(app_name)s::varchar
+    AND t.term = ANY (ARRAY['doctor', '记忆']);
+
+-- name: explain_sweep
+-- params: user_id, app_name
+EXPLAIN (FORMAT JSON)
+SELECT m.id
+FROM :"schema".memories AS m
+WHERE m.user_id = %(user_id)s::varchar AND m.app_name = %(app_name)s::varchar
+    AND m.due_at <= now() AND m.deleted_at IS NULL AND m.pinned_at IS NULL;
+
+-- name: memory_count
+-- params: most
+-- returns: live memories, counted up to a limit
+SELECT count(*)::integer AS counted
+FROM (SELECT 1 FROM :"schema".memories AS m WHERE m.deleted_at IS NULL LIMIT %(most)s::integer) AS m;
+
+-- name: embedding_missing
+-- params: percent, most
+-- returns: of a sample of live memories, how many lack a vector of their app's active model
+SELECT count(*)::integer AS seen,
+    (count(*) FILTER (WHERE v.memory_id IS NULL))::integer AS missing,
+    min(s.created_at) FILTER (WHERE v.memory_id IS NULL) AS oldest
+FROM (
+    SELECT m.user_id, m.app_name, m.id, m.created_at
+    FROM :"schema".memories AS m TABLESAMPLE SYSTEM (%(percent)s::double precision)
+    WHERE m.deleted_at IS NULL
+    LIMIT %(most)s::integer
+) AS s
+JOIN :"schema".embedding_models AS e ON e.app_name = s.app_name AND e.status = 'active'
+LEFT JOIN :"schema".memory_vectors AS v ON v.user_id = s.user_id AND v.app_name = s.app_name
+    AND v.memory_id = s.id AND v.model_id = e.id;
+
+-- name: vector_dims
+-- params: percent, most
+-- returns: of a sample of vectors, how many have other dimensions than their model says
+SELECT count(*)::integer AS seen,
+    (count(*) FILTER (WHERE :"vector_schema".vector_dims(s.embedding) <> e.dims
+        OR length(s.bits) <> e.dims))::integer AS wrong,
+    (count(*) FILTER (WHERE e.id IS NULL))::integer AS unknown
+FROM (
+    SELECT v.app_name, v.model_id, v.embedding, v.bits
+    FROM :"schema".memory_vectors AS v TABLESAMPLE SYSTEM (%(percent)s::double precision)
+    LIMIT %(most)s::integer
+) AS s
+LEFT JOIN :"schema".embedding_models AS e ON e.app_name = s.app_name AND e.id = s.model_id;
+
+-- name: orphan_terms
+-- params: percent, most
+-- returns: of a sample of postings, the memories that are not live any more
+SELECT s.user_id, s.app_name, s.memory_id
+FROM (
+    SELECT DISTINCT p.user_id, p.app_name, p.memory_id
+    FROM (
+        SELECT t.user_id, t.app_name, t.memory_id
+        FROM :"schema".memory_terms AS t TABLESAMPLE SYSTEM (%(percent)s::double precision)
+        LIMIT %(most)s::integer
+    ) AS p
+) AS s
+LEFT JOIN :"schema".memories AS m ON m.user_id = s.user_id AND m.app_name = s.app_name
+    AND m.id = s.memory_id AND m.deleted_at IS NULL
+WHERE m.id IS NULL;
+
+-- name: term_statistics
+-- params: percent, users, most
+-- returns: of some users with few memories, those whose statistics differ from their postings
+SELECT s.user_id, s.app_name, s.documents, s.total_len, p.documents AS real_documents,
+    p.total_len AS real_total_len
+FROM (
+    SELECT x.user_id, x.app_name, x.documents, x.total_len
+    FROM :"schema".memory_term_stats AS x TABLESAMPLE SYSTEM (%(percent)s::double precision)
+    WHERE x.documents <= %(most)s::integer
+    LIMIT %(users)s::integer
+) AS s
+CROSS JOIN LATERAL (
+    SELECT count(*) AS documents, COALESCE(sum(d.len), 0)::bigint AS total_len
+    FROM (
+        SELECT DISTINCT t.memory_id, t.len FROM :"schema".memory_terms AS t
+        WHERE t.user_id = s.user_id AND t.app_name = s.app_name
+    ) AS d
+) AS p
+WHERE (s.documents, s.total_len) IS DISTINCT FROM (p.documents, p.total_len);
+
+-- name: unsearchable_words
+-- params: percent, users, most
+-- returns: of some users, those for whom clearly fewer memories are indexed by word than there are
+SELECT s.user_id, s.app_name, s.documents, c.memories
+FROM (
+    SELECT x.user_id, x.app_name, x.documents
+    FROM :"schema".memory_term_stats AS x TABLESAMPLE SYSTEM (%(percent)s::double precision)
+    WHERE x.documents <= %(most)s::integer
+    LIMIT %(users)s::integer
+) AS s
+CROSS JOIN LATERAL (
+    SELECT count(*) AS memories
+    FROM :"schema".memories AS m
+    WHERE m.user_id = s.user_id AND m.app_name = s.app_name AND m.deleted_at IS NULL
+) AS c
+WHERE c.memories > s.documents + 5 AND s.documents < c.memories * 0.95;
+
+-- name: waiting_accesses
+-- params: most
+-- returns: searches whose accesses are not added yet
+SELECT count(*)::integer AS waiting, min(q.created_at) AS oldest,
+    COALESCE(extract(epoch FROM now() - min(q.created_at)), 0)::double precision AS oldest_s
+FROM (
+    SELECT l.created_at FROM :"schema".memory_retrieval_logs AS l
+    WHERE l.applied_at IS NULL
+    LIMIT %(most)s::integer
+) AS q;
+
+-- name: last_sweep
+-- returns: what the last sweep that ended well said; "… wait" where max_share held rows back
+SELECT r.message, r.rows_touched, r.finished_at
+FROM :"schema".automation_runs AS r
+WHERE r.job = 'cleanup_memories' AND r.status = 'succeeded'
+ORDER BY r.started_at DESC
+LIMIT 1;
+
+-- name: parked_jobs
+-- params: most
+SELECT count(*)::integer AS parked, min(q.parked_at) AS oldest, min(q.error) AS error
+FROM (
+    SELECT j.parked_at, left(j.error, 200) AS error
+    FROM :"schema".consolidation_jobs AS j
+    WHERE j.parked_at IS NOT NULL AND j.status = 'failed'
+    LIMIT %(most)s::integer
+) AS q;
+
+-- name: unfinished_erasures
+-- returns: how many persons' erasure began over an hour ago and has not ended
+SELECT count(*)::integer AS unfinished, min(q.erasing_since) AS oldest
+FROM (
+    SELECT u.erasing_since FROM :"schema".users AS u
+    WHERE u.erasing_since < now() - interval '1 hour'
+    LIMIT 100
+) AS q;
+
+-- name: active_model
+-- params: app_name
+SELECT m.id, m.provider, m.model, m.version, m.dims
+FROM :"schema".embedding_models AS m
+WHERE m.app_name = %(app_name)s::varchar AND m.status = 'active';
+
+-- name: has_vectors
+-- params: app_name
+SELECT EXISTS (
+    SELECT 1 FROM :"schema".memory_vectors AS v WHERE v.app_name = %(app_name)s::varchar
+) AS has_vectors;
+
+-- name: answers
+-- params: age_days, accesses
+-- returns: what some managed functions say to questions whose answers are known
+SELECT
+    (SELECT array_agg(w.term ORDER BY w.term COLLATE "C")
+     FROM :"schema".search_terms('the doctors checked 记忆') AS w) AS terms,
+    :"schema".calculate_retention_score(
+        p_access_count => %(accesses)s::integer,
+        p_last_accessed_at => now() - %(age_days)s::double precision * interval '24 hours',
+        p_created_at => now() - %(age_days)s::double precision * interval '24 hours',
+        p_memory_type => 'episodic',
+        p_decay_lambda => 0.1::double precision) AS retention,
+    :"schema".rrf_score(1, 60) AS fused;

@@ -14,7 +14,7 @@ _GITHUB_LEVELS = {"fail": "error", "warn": "warning", "info": "notice"}
 _NAGIOS_WORDS = {"healthy": "OK", "degraded": "WARNING", "unusable": "CRITICAL"}
 
 
-def write(console: Console, diagnosis: Diagnosis, format_name: str) -> None:
+def write_report(console: Console, diagnosis: Diagnosis, format_name: str) -> None:
     """Write the diagnosis as `github`, `junit` or `nagios`."""
     lines = {"github": _github, "junit": _junit, "nagios": _nagios}[format_name](diagnosis)
     for line in lines:

@@ -129,6 +129,12 @@ class Probe:
         return self.rows("diagnostics", "functions", {"schema": self.database.schema})
 
     @cached_property
+    def indexes(self) -> dict[str, dict[str, Any]]:
+        """The indexes that stand in the schema, by name."""
+        rows = self.rows("diagnostics", "indexes", {"schema": self.database.schema})
+        return {row["name"]: row for row in rows}
+
+    @cached_property
     def stored_config(self) -> dict[str, Any] | None:
         """The config row that rules this app: its own, else the main app's."""
         rows = self.rows("diagnostics", "stored_config", {"app_name": self.session.app})

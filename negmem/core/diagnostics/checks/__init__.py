@@ -1,5 +1,13 @@
 """The checks, one module an area; importing this package declares them all, in order."""
 
-from negmem.core.diagnostics.checks import connection, extensions, functions, schema
+from negmem.core.diagnostics.checks import (
+    connection,
+    data,
+    extensions,
+    functions,
+    indexes,
+    providers,
+    schema,
+)
 
-__all__ = ["connection", "extensions", "functions", "schema"]
+__all__ = ["connection", "data", "extensions", "functions", "indexes", "providers", "schema"]

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from negmem.core.diagnostics import repairs
 from negmem.core.diagnostics.probe import Probe
-from negmem.core.diagnostics.registry import Found, RepairPlan, check
+from negmem.core.diagnostics.registry import Found, check
+from negmem.core.formulas.fusion import rrf_score
+from negmem.core.formulas.retention import retention_score
 from negmem.db.sqlfiles import function_names, quote_identifier
 
 
@@ -12,26 +15,11 @@ def _missing(probe: Probe) -> list[str]:
     return [name for name in function_names() if name not in have]
 
 
-def _install_missing(probe: Probe) -> RepairPlan | None:
-    """Install the managed functions again, where some are missing."""
-    missing = _missing(probe)
-    if not missing:
-        return None
-
-    def act() -> str:
-        from negmem.core.installation import install
-
-        install(probe.session)
-        return f"created {', '.join(missing)}"
-
-    return RepairPlan(f"create {', '.join(missing)}", act)
-
-
 @check(
     "function_missing",
     "functions",
     needs=("schema_outdated", "table_missing", "config_missing"),
-    repair=_install_missing,
+    repair=repairs.create_missing_functions,
 )
 def function_missing(probe: Probe) -> Found | list[Found] | None:
     """Every managed function exists."""
@@ -65,4 +53,34 @@ def function_not_executable(probe: Probe) -> Found | None:
         f"this role may not call {', '.join(refused[:4])}",
         evidence=f"no EXECUTE as {probe.server.role}",
         remedy=f"GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA {schema} TO {role};",
+    )
+
+
+# Terms of one sentence in two languages: stems, no stop words, Chinese pairs and single characters.
+_TERMS = ["check", "doctor", "忆", "记", "记忆"]
+_AGE_DAYS, _ACCESSES = 7.0, 3
+
+
+@check("function_answers_wrong", "functions", needs=("function_missing", "function_not_executable"))
+def function_answers_wrong(probe: Probe) -> Found | None:
+    """Managed functions answer on this server as their twins in this program do."""
+    row = probe.row("diagnostics", "answers", {"age_days": _AGE_DAYS, "accesses": _ACCESSES})
+    wrong = []
+    if row["terms"] != _TERMS:
+        wrong.append(f"search_terms gives {row['terms']}, not {_TERMS}")
+    for name, expected in (
+        ("retention", retention_score(_ACCESSES, _AGE_DAYS, _AGE_DAYS, decay_lambda=0.1)),
+        ("fused", rrf_score([1])),
+    ):
+        if abs(row[name] - expected) > 1e-9:
+            function = {"retention": "calculate_retention_score", "fused": "rrf_score"}[name]
+            wrong.append(f"{function} gives {row[name]:.6f}, not {expected:.6f}")
+    if not wrong:
+        return None
+    probe.note("functions", f"{len(wrong)} answer wrongly")
+    return Found(
+        "managed functions give other answers here than they must",
+        evidence="; ".join(wrong),
+        remedy="negmem diff    shows what differs; negmem sync puts it right",
+        severity="fail",
     )

@@ -1,0 +1,130 @@
+"""What `doctor --fix` may mend: derived data alone, in small commits that can be repeated.
+
+Nothing a person wrote is touched: terms and their counts come from the memories, and recorded accesses
+are only added where the searches left them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from negmem.core.diagnostics.probe import Probe
+from negmem.core.diagnostics.registry import RepairPlan
+from negmem.db import functions, ledger
+from negmem.db.connect import Database
+from negmem.db.sqlfiles import function_names
+
+_BATCH = 1_000
+
+
+def create_missing_functions(probe: Probe) -> RepairPlan | None:
+    """Create the managed functions that are missing, as `init` does; the others stay as they are."""
+    have = {row["name"] for row in probe.functions}
+    missing = [name for name in function_names() if name not in have]
+    if not missing:
+        return None
+
+    def act() -> str:
+        create_functions(probe, missing)
+        return f"created {', '.join(missing)}"
+
+    return RepairPlan(f"create {', '.join(missing)}", act)
+
+
+def create_functions(probe: Probe, names: list[str]) -> None:
+    """Create the named managed functions, under the schema's lock."""
+    database = probe.database
+    values = functions.variables(
+        probe.automation.model_dump(mode="json"),
+        database.schema,
+        database.facts.vector_schema or "public",
+    )
+    statements = functions.rendered(values)
+    with database.transaction() as connection:
+        ledger.lock_schema(database, connection)
+        connection.execute(database.queries("session", "bodies_unchecked"))
+        for name, statement in statements.items():
+            if name in names:
+                connection.execute(statement)
+
+
+def remove_orphan_terms(probe: Probe) -> RepairPlan:
+    """Remove the terms of memories that are gone; counts follow."""
+    database = probe.database
+
+    def act() -> str:
+        removed = 0
+        while True:
+            with database.transaction():
+                batch = database.rows("repair", "orphan_batch", {"most": _BATCH})
+                for group in batch:
+                    row = database.row("repair", "unindex", group)
+                    removed += int(row["unindexed"]) if row else 0
+            if not batch:
+                return f"removed the terms of {removed:,} memories that are gone"
+
+    return RepairPlan("remove the terms of memories that are gone", act)
+
+
+def recount_term_statistics(probe: Probe) -> RepairPlan:
+    """Count every owner's terms anew."""
+    database = probe.database
+
+    def act() -> str:
+        changed = seen = 0
+        for owner in _owners(database):
+            with database.transaction():
+                database.row("repair", "lock_statistics", owner)
+                changed += database.execute("repair", "recount_statistics", owner)
+            seen += 1
+        return f"counted the terms of {seen:,} users, corrected {changed:,}"
+
+    return RepairPlan("count every user's terms anew", act)
+
+
+def index_missing_words(probe: Probe) -> RepairPlan:
+    """Index the memories that have no terms."""
+    database = probe.database
+
+    def act() -> str:
+        indexed = 0
+        for owner in _owners(database):
+            row = database.row("repair", "unindexed", owner)
+            ids = row["ids"] if row else []
+            for start in range(0, len(ids), _BATCH):
+                with database.transaction():
+                    params = {**owner, "ids": ids[start : start + _BATCH]}
+                    done = database.row("repair", "index_memories", params)
+                    indexed += int(done["indexed"]) if done else 0
+        return f"indexed {indexed:,} memories by their words"
+
+    return RepairPlan("index the memories that have no search terms", act)
+
+
+def apply_accesses(probe: Probe) -> RepairPlan:
+    """Add the accesses that searches recorded."""
+    database = probe.database
+
+    def act() -> str:
+        applied = 0
+        while True:
+            with database.transaction():
+                row = database.row("repair", "apply_accesses", {"app_name": probe.session.app})
+            step = int(row["applied"]) if row else 0
+            applied += step
+            if step == 0:
+                return f"added the accesses of {applied:,} searches"
+
+    return RepairPlan("add the accesses that searches recorded", act)
+
+
+def _owners(database: Database) -> Iterator[dict[str, Any]]:
+    """Owners of memories or of counts, in order."""
+    after = {"after_user": "", "after_app": ""}
+    while True:
+        page = database.rows("repair", "term_owners", {**after, "most": _BATCH})
+        yield from page
+        if len(page) < _BATCH:
+            return
+        after = {"after_user": page[-1]["user_id"], "after_app": page[-1]["app_name"]}
