@@ -160,7 +160,6 @@ BEGIN
                     retention_decay_override(m.metadata), now(), p_decay_rate) < p_threshold
             ORDER BY m.due_at, m.id
             LIMIT v_budget
-            FOR UPDATE SKIP LOCKED
         ) AS due;
 
         IF cardinality(v_ids) > 0 THEN
@@ -181,7 +180,22 @@ BEGIN
                 END IF;
             END IF;
             v_waiting := v_waiting + GREATEST(0, cardinality(v_ids) - GREATEST(0, v_allowed));
-            v_ids := v_ids[1:GREATEST(0, v_allowed)];
+            -- Locked only now, so that rows that must wait are not written to; what changed since is
+            -- looked at again.
+            SELECT array_agg(due.id) INTO v_ids
+            FROM (
+                SELECT m.id
+                FROM memories AS m
+                WHERE m.user_id = v_owner.user_id AND m.app_name = v_owner.app_name
+                    AND m.id = ANY (v_ids[1:GREATEST(0, v_allowed)])
+                    AND m.deleted_at IS NULL AND m.pinned_at IS NULL
+                    AND m.memory_type <> 'core' AND m.created_at < v_cutoff
+                    AND calculate_retention_score(m.access_count, m.last_accessed_at, m.created_at,
+                        m.memory_type, 0, retention_decay_override(m.metadata), now(),
+                        p_decay_rate) < p_threshold
+                ORDER BY m.id
+                FOR UPDATE SKIP LOCKED
+            ) AS due;
         END IF;
         IF cardinality(v_ids) > 0 THEN
             v_forgotten := v_forgotten
