@@ -113,6 +113,7 @@ def stop(at: Path | None = None, *, timeout_s: float = 60) -> EmbeddedCluster:
                 why=f"process {server.pid if server else '?'} still runs in {place.data}",
                 hint="negmem db stop     once more, with a longer --wait",
             )
+        place.remove_short_socket_dir()
     return _describe(place, None)
 
 

@@ -10,6 +10,7 @@ Under the home lie
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import re
@@ -69,11 +70,22 @@ class Place:
 
     def socket_dir(self, uid: int) -> Path:
         """Where the socket of the user `uid` goes: beside the data, else where the path is short."""
-        near = self.folder / "run"
+        near = self._near
         if socket_path_fits(near) and "," not in str(near):  # libpq reads a comma as a list
             return near
         digest = hashlib.sha256(os.fsencode(self.data)).hexdigest()[:12]
         return Path("/tmp") / f"negmem-{uid}-{digest}"
+
+    def remove_short_socket_dir(self) -> None:
+        """Leave nothing in /tmp once the server is stopped."""
+        place = self.socket_dir(self.owner())
+        if place != self._near:
+            with contextlib.suppress(OSError):
+                place.rmdir()
+
+    @property
+    def _near(self) -> Path:
+        return self.folder / "run"
 
     def owner(self) -> int:
         """The number of the user whose cluster it is, or will be."""
@@ -113,6 +125,8 @@ def _bring_up(place: Place, bundled: Path, deadline: float) -> Postmaster:
     socket_dir = place.socket_dir(account.uid)
     account.make_private_folder(socket_dir)
     _refuse_foreign(socket_dir, account)
+    for left_over in socket_dir.glob(".s.PGSQL.*"):
+        left_over.unlink()  # its lock names a process as the pid file does, with the same trouble
     account.write(place.data / settings.FILE, settings.text(version, socket_dir))
     return _launch(place, programs, account, deadline)
 

