@@ -198,6 +198,10 @@ def run() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="replace")
+    if "_NEGMEM_COMPLETE" in os.environ:
+        from negmem.cli.completion import answer
+
+        sys.exit(answer())
     code = main(sys.argv[1:])
     try:
         sys.stdout.flush()

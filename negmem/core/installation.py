@@ -10,7 +10,6 @@ from negmem.core.models.base import Model
 from negmem.core.session import Session
 from negmem.db import functions, ledger
 from negmem.db.connect import Database
-from negmem.db.sqlfiles import quote_identifier
 from negmem.errors import NegmemError
 
 if TYPE_CHECKING:
@@ -45,7 +44,7 @@ def plan(session: Session) -> list[str]:
     facts = database.facts
     statements: list[str] = []
     if not facts.schema_exists:
-        statements.append(f"CREATE SCHEMA {quote_identifier(database.schema)};")
+        statements.append(database.queries("ledger", "create_schema"))
     elif not facts.ledger_exists:
         ledger.refuse_foreign(database)
     if facts.vector_version is None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 from negmem.cli.render.text import one_line
-from negmem.config.yamltext import render
 
 if TYPE_CHECKING:
     from negmem.cli.render.console import Console
@@ -13,7 +13,11 @@ if TYPE_CHECKING:
 
 
 def _text(value: Any) -> str:
-    return "unset" if value is None else one_line(render(value))
+    if value is None:
+        return "unset"
+    if isinstance(value, str):
+        return one_line(value) if value.strip() == value and value else json.dumps(value)
+    return one_line(json.dumps(value, ensure_ascii=False))
 
 
 def draw_shown(console: Console, shown: ConfigShown) -> None:

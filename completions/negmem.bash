@@ -1,0 +1,139 @@
+# negmem completions for bash. Generated from the command line: make generate
+
+_negmem_shared="--dsn --config --schema --app --json --no-color --quiet --verbose --wait"
+
+_negmem_command()
+{
+    commands="" options=""
+    case "$1" in
+        "") commands="init doctor demo db config memory completions uninstall" options="--version --help" ;;
+        "init") commands="" options="--embedder --dims --dry-run --yes $_negmem_shared --help" ;;
+        "doctor") commands="" options="--fix --list --only --format --fail-on --exit-zero --dry-run --yes $_negmem_shared --help" ;;
+        "demo") commands="" options="--dry-run --yes $_negmem_shared --help" ;;
+        "db") commands="start stop status url psql migrate upgrade" options="--help" ;;
+        "db start") commands="" options="--dry-run --yes $_negmem_shared --help" ;;
+        "db stop") commands="" options="--dry-run --yes $_negmem_shared --help" ;;
+        "db status") commands="" options="$_negmem_shared --help" ;;
+        "db url") commands="" options="$_negmem_shared --help" ;;
+        "db psql") commands="" options="$_negmem_shared --help" ;;
+        "db migrate") commands="" options="--dry-run --yes $_negmem_shared --help" ;;
+        "db upgrade") commands="" options="--dry-run --yes $_negmem_shared --help" ;;
+        "config") commands="show set export validate schema path" options="--help" ;;
+        "config show") commands="" options="--stored --defaults $_negmem_shared --help" ;;
+        "config set") commands="" options="--dry-run --yes $_negmem_shared --help" ;;
+        "config export") commands="" options="$_negmem_shared --help" ;;
+        "config validate") commands="" options="$_negmem_shared --help" ;;
+        "config schema") commands="" options="$_negmem_shared --help" ;;
+        "config path") commands="" options="$_negmem_shared --help" ;;
+        "memory") commands="add list show edit rm restore pin unpin" options="--help" ;;
+        "memory add") commands="" options="--user --type --thread --metadata --occurred-at --dry-run --yes $_negmem_shared --help" ;;
+        "memory list") commands="" options="--user --type --thread --since --until --deleted --pinned --oldest-first --limit --offset $_negmem_shared --help" ;;
+        "memory show") commands="" options="--user $_negmem_shared --help" ;;
+        "memory edit") commands="" options="--user --content --type --metadata --expected-version --dry-run --yes $_negmem_shared --help" ;;
+        "memory rm") commands="" options="--user --dry-run --yes $_negmem_shared --help" ;;
+        "memory restore") commands="" options="--user --dry-run --yes $_negmem_shared --help" ;;
+        "memory pin") commands="" options="--user --dry-run --yes $_negmem_shared --help" ;;
+        "memory unpin") commands="" options="--user --dry-run --yes $_negmem_shared --help" ;;
+        "completions") commands="show install" options="--help" ;;
+        "completions show") commands="" options="$_negmem_shared --help" ;;
+        "completions install") commands="" options="--dry-run --yes $_negmem_shared --help" ;;
+        "uninstall") commands="" options="--dry-run --yes $_negmem_shared --help" ;;
+    esac
+}
+
+_negmem_values()
+{
+    values=""
+    case "$2" in
+        --dsn) values="@word"; return ;;
+        --config) values="@files"; return ;;
+        --schema) values="@word"; return ;;
+        --app) values="@word"; return ;;
+        --wait) values="@word"; return ;;
+    esac
+    case "$1 $2" in
+        "init --embedder") values="local onnx litellm none" ;;
+        "init --dims") values="@word" ;;
+        "doctor --only") values="@word" ;;
+        "doctor --format") values="text json github junit nagios" ;;
+        "doctor --fail-on") values="warn fail" ;;
+        "config show 0") values="automation.consolidation automation.context_assembler automation.retention automation.reweight_relevance connection doctor embedding formation governance learning.decision_log learning.entity learning.knowledge learning.memory learning.profile learning.session_context llm retention retrieval connection.dsn connection.schema connection.app connection.connect_timeout_s connection.statement_timeout_ms connection.lock_timeout_ms embedding.provider embedding.model embedding.path embedding.dims embedding.max_tokens embedding.query_prefix embedding.document_prefix embedding.api_base embedding.api_key_env embedding.timeout_ms embedding.max_retries embedding.max_batch_texts llm.model automation.retention.decay_lambda automation.retention.low_retention_threshold automation.retention.min_age_days automation.retention.max_share automation.retention.max_rows automation.retention.auto_cleanup_enabled automation.retention.cleanup_schedule automation.consolidation.enabled automation.consolidation.schedule automation.consolidation.lookback_interval automation.context_assembler.max_tokens automation.context_assembler.memory_ratio automation.context_assembler.history_ratio automation.reweight_relevance.enabled automation.reweight_relevance.schedule retrieval.limit retrieval.semantic_weight retrieval.keyword_weight retrieval.repeat_window_s formation.batch_turns formation.max_turn_chars retention.restore_window_days retention.retrieval_log_days retention.run_log_days learning.profile.enabled learning.profile.mode learning.memory.enabled learning.memory.mode learning.entity.enabled learning.entity.mode learning.knowledge.enabled learning.knowledge.mode learning.session_context.enabled learning.session_context.mode learning.decision_log.enabled learning.decision_log.mode governance.actor doctor.accept doctor.check_timeout_ms" ;;
+        "config set 0") values="connection.dsn connection.schema connection.app connection.connect_timeout_s connection.statement_timeout_ms connection.lock_timeout_ms embedding.provider embedding.model embedding.path embedding.dims embedding.max_tokens embedding.query_prefix embedding.document_prefix embedding.api_base embedding.api_key_env embedding.timeout_ms embedding.max_retries embedding.max_batch_texts llm.model automation.retention.decay_lambda automation.retention.low_retention_threshold automation.retention.min_age_days automation.retention.max_share automation.retention.max_rows automation.retention.auto_cleanup_enabled automation.retention.cleanup_schedule automation.consolidation.enabled automation.consolidation.schedule automation.consolidation.lookback_interval automation.context_assembler.max_tokens automation.context_assembler.memory_ratio automation.context_assembler.history_ratio automation.reweight_relevance.enabled automation.reweight_relevance.schedule retrieval.limit retrieval.semantic_weight retrieval.keyword_weight retrieval.repeat_window_s formation.batch_turns formation.max_turn_chars retention.restore_window_days retention.retrieval_log_days retention.run_log_days learning.profile.enabled learning.profile.mode learning.memory.enabled learning.memory.mode learning.entity.enabled learning.entity.mode learning.knowledge.enabled learning.knowledge.mode learning.session_context.enabled learning.session_context.mode learning.decision_log.enabled learning.decision_log.mode governance.actor doctor.accept doctor.check_timeout_ms" ;;
+        "config validate 0") values="@files" ;;
+        "memory add --user" | "memory add -u") values="@word" ;;
+        "memory add --type") values="core semantic preference procedural fact episodic" ;;
+        "memory add --thread") values="@word" ;;
+        "memory add --metadata") values="@word" ;;
+        "memory add --occurred-at") values="@word" ;;
+        "memory list --user" | "memory list -u") values="@word" ;;
+        "memory list --type") values="core semantic preference procedural fact episodic" ;;
+        "memory list --thread") values="@word" ;;
+        "memory list --since") values="@word" ;;
+        "memory list --until") values="@word" ;;
+        "memory list --limit" | "memory list -n") values="@word" ;;
+        "memory list --offset") values="@word" ;;
+        "memory show --user" | "memory show -u") values="@word" ;;
+        "memory edit --user" | "memory edit -u") values="@word" ;;
+        "memory edit --content") values="@word" ;;
+        "memory edit --type") values="core semantic preference procedural fact episodic" ;;
+        "memory edit --metadata") values="@word" ;;
+        "memory edit --expected-version") values="@word" ;;
+        "memory rm --user" | "memory rm -u") values="@word" ;;
+        "memory restore --user" | "memory restore -u") values="@word" ;;
+        "memory pin --user" | "memory pin -u") values="@word" ;;
+        "memory unpin --user" | "memory unpin -u") values="@word" ;;
+        "completions show 0") values="bash zsh fish" ;;
+        "completions install 0") values="bash zsh fish" ;;
+    esac
+}
+_negmem()
+{
+    local cur="${COMP_WORDS[COMP_CWORD]}" prev="" path="" word commands options values arguments
+    local at=1 given=0
+    [ "$COMP_CWORD" -gt 0 ] && prev="${COMP_WORDS[COMP_CWORD-1]}"
+    COMPREPLY=()
+    while [ "$at" -lt "$COMP_CWORD" ]; do
+        word="${COMP_WORDS[at]}"
+        _negmem_command "$path"
+        case " $commands " in
+            *" $word "*) path="${path:+$path }$word" ;;
+            *) break ;;
+        esac
+        at=$((at + 1))
+    done
+    _negmem_command "$path"
+    _negmem_values "$path" "$prev"
+    if [ -n "$values" ]; then
+        case "$values" in
+            @files) compopt -o default 2>/dev/null; COMPREPLY=($(compgen -f -- "$cur")) ;;
+            @folders) compopt -o dirnames 2>/dev/null; COMPREPLY=($(compgen -d -- "$cur")) ;;
+            @word) ;;
+            *) COMPREPLY=($(compgen -W "$values" -- "$cur")) ;;
+        esac
+        return 0
+    fi
+    case "$cur" in
+        -*) COMPREPLY=($(compgen -W "$options" -- "$cur")); return 0 ;;
+    esac
+    prev=""
+    while [ "$at" -lt "$COMP_CWORD" ]; do
+        word="${COMP_WORDS[at]}"
+        _negmem_values "$path" "$prev"
+        case "$word" in
+            -*) ;;
+            *) [ -z "$values" ] && given=$((given + 1)) ;;
+        esac
+        prev="$word"
+        at=$((at + 1))
+    done
+    _negmem_values "$path" "$given"
+    case "$values" in
+        @files) compopt -o default 2>/dev/null; COMPREPLY=($(compgen -f -- "$cur")) ;;
+        @folders) compopt -o dirnames 2>/dev/null; COMPREPLY=($(compgen -d -- "$cur")) ;;
+        @word | "") COMPREPLY=($(compgen -W "$commands" -- "$cur")) ;;
+        *) COMPREPLY=($(compgen -W "$commands $values" -- "$cur")) ;;
+    esac
+    return 0
+}
+
+complete -F _negmem negmem
