@@ -11,7 +11,9 @@ SELECT
     session_user::text AS login_role,
     r.rolsuper AS is_superuser,
     r.rolsuper OR r.rolbypassrls AS bypasses_row_security,
-    r.rolconnlimit AS role_connection_limit,
+    COALESCE(login.rolconnlimit, -1) AS role_connection_limit,
+    (SELECT count(*)::integer FROM pg_stat_activity AS a WHERE a.usename = session_user)
+        AS role_connections,
     CASE WHEN isfinite(login.rolvaliduntil) THEN login.rolvaliduntil END AS password_valid_until,
     pg_encoding_to_char(d.encoding)::text AS encoding,
     d.datcollate::text AS collate_name,

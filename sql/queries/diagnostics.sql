@@ -256,3 +256,68 @@ SELECT
         p_memory_type => 'episodic',
         p_decay_lambda => 0.1::double precision) AS retention,
     :"schema".rrf_score(1, 60) AS fused;
+
+-- name: managed_jobs
+-- returns: the jobs that negmem recorded as its own
+SELECT o.name, o.app_name, o.job_id, o.database_name, o.owner_name, o.installed_at,
+    extract(epoch FROM now() - o.installed_at)::double precision AS age_s
+FROM :"schema".managed_objects AS o
+WHERE o.kind = 'job'
+ORDER BY o.name;
+
+-- name: failed_runs
+-- params: jobs
+-- returns: of each job, the last run that has ended, where it failed
+SELECT r.job, r.status, r.message, r.source, r.finished_at
+FROM unnest(%(jobs)s::text[]) AS j (job)
+CROSS JOIN LATERAL (
+    SELECT x.job, x.status, x.message, x.source, x.finished_at
+    FROM :"schema".automation_runs AS x
+    WHERE x.job = j.job AND x.status IN ('succeeded', 'failed', 'cancelled')
+    ORDER BY x.started_at DESC
+    LIMIT 1
+) AS r
+WHERE r.status <> 'succeeded'
+ORDER BY 1;
+
+-- name: cron_jobs
+-- params: names
+-- returns: the jobs of these names that this role may see, in the database of pg_cron
+SELECT j.jobid AS job_id, j.jobname::text AS name, j.schedule::text AS schedule,
+    j.command::text AS command, j.database::text AS database, j.username::text AS owner, j.active
+FROM cron.job AS j
+WHERE j.jobname = ANY (%(names)s::text[])
+ORDER BY j.jobname, j.jobid;
+
+-- name: cron_last_runs
+-- params: job_ids, most
+-- returns: of each job the latest run among the latest runs of all (the log has no index by job)
+SELECT DISTINCT ON (r.jobid) r.jobid AS job_id, r.status::text AS status,
+    left(r.return_message::text, 300) AS message, r.start_time, r.end_time,
+    extract(epoch FROM now() - r.start_time)::double precision AS age_s
+FROM (
+    SELECT d.jobid, d.runid, d.status, d.return_message, d.start_time, d.end_time
+    FROM cron.job_run_details AS d
+    ORDER BY d.runid DESC
+    LIMIT %(most)s::integer
+) AS r
+WHERE r.jobid = ANY (%(job_ids)s::bigint[]) AND r.start_time IS NOT NULL
+ORDER BY r.jobid, r.runid DESC;
+
+-- name: cron_history
+-- returns: size and age of pg_cron's run log, from the catalog and its first row
+SELECT pg_total_relation_size(c.oid) AS bytes, greatest(c.reltuples, 0)::bigint AS estimated_rows,
+    (SELECT d.start_time FROM cron.job_run_details AS d ORDER BY d.runid LIMIT 1) AS oldest
+FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+WHERE n.nspname = 'cron' AND c.relname = 'job_run_details';
+
+-- name: search_once
+-- params: user_id, app_name, dims
+-- returns: at most one row; that it returns at all is what is looked at. Without a model by words alone
+SELECT s.kind, s.search_level
+FROM :"schema".search_items(
+    p_user_id => %(user_id)s::text,
+    p_app_name => %(app_name)s::text,
+    p_query => 'doctor 记忆',
+    p_embedding => array_fill(0.05::real, ARRAY[%(dims)s::integer]):::"vector_schema".vector,
+    p_limit => 1) AS s;

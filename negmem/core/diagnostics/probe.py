@@ -7,10 +7,11 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from negmem.core.diagnostics.registry import Area, CannotLookError
+from negmem.core.diagnostics.registry import Area, CannotLookError, NotNeededError
 from negmem.core.models.diagnosis import Capabilities
-from negmem.db import capabilities as probes
+from negmem.db import capabilities, cron_probes
 from negmem.db.failures import DatabaseError
+from negmem.db.look import INSUFFICIENT_PRIVILEGE, look
 from negmem.errors import NegmemError
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ _SWITCHES: tuple[tuple[str, str, str], ...] = (
     ("trigger_consolidation", "consolidation", "enabled"),
     ("reweight_relevance", "reweight_relevance", "enabled"),
 )
+# pg_cron's log has no index by job: only its end is looked at.
+_LATEST_RUNS = 5_000
 
 
 class Probe:
@@ -58,31 +61,33 @@ class Probe:
         self, noun: str, name: str, params: Mapping[str, Any] | None = None
     ) -> list[dict[str, Any]]:
         """As `rows`, in the database that pg_cron lives in."""
+        if self.cron.state is None:
+            raise CannotLookError(self.cron.reason)
         if self.cron.state != "created" or self._cron_database is None:
-            raise CannotLookError("pg_cron is not within reach")
+            raise NotNeededError("pg_cron is not installed")
         return self._rows(self._cron_database, noun, name, params)
 
     def _rows(
         self, database: Database, noun: str, name: str, params: Mapping[str, Any] | None
     ) -> list[dict[str, Any]]:
         try:
-            return probes.look(database, noun, name, params, timeout_ms=self.timeout_ms)
+            return look(database, noun, name, params, timeout_ms=self.timeout_ms)
         except DatabaseError as error:
-            if error.sqlstate == probes.INSUFFICIENT_PRIVILEGE:
+            if error.sqlstate == INSUFFICIENT_PRIVILEGE:
                 raise CannotLookError(f"{error.why} (as {self.server.role})") from None
             raise
 
     @cached_property
-    def server(self) -> probes.ServerFacts:
+    def server(self) -> capabilities.ServerFacts:
         """The server, as any role may see it."""
-        return probes.server_facts(
+        return capabilities.server_facts(
             self.database, timeout_ms=self.timeout_ms, wall_clock=self.wall_clock
         )
 
     @cached_property
-    def extensions(self) -> dict[str, probes.Extension]:
+    def extensions(self) -> dict[str, cron_probes.Extension]:
         """vector, pg_cron and age, as far as the server knows them."""
-        return probes.extensions(self.database, timeout_ms=self.timeout_ms)
+        return capabilities.extensions(self.database, timeout_ms=self.timeout_ms)
 
     @cached_property
     def has_vector(self) -> bool:
@@ -91,16 +96,16 @@ class Probe:
         return found is not None and found.installed_version is not None
 
     @cached_property
-    def vector(self) -> probes.VectorFacts:
+    def vector(self) -> capabilities.VectorFacts:
         """pgvector, feature by feature."""
         if not self.has_vector:
-            return probes.VectorFacts()
-        return probes.vector_facts(self.database, timeout_ms=self.timeout_ms)
+            return capabilities.VectorFacts()
+        return capabilities.vector_facts(self.database, timeout_ms=self.timeout_ms)
 
     @cached_property
-    def cron(self) -> probes.CronFacts:
+    def cron(self) -> cron_probes.CronFacts:
         """Where pg_cron stands."""
-        facts, self._cron_database = probes.cron_facts(
+        facts, self._cron_database = cron_probes.cron_facts(
             self.database, self.extensions.get("pg_cron"), timeout_ms=self.timeout_ms
         )
         return facts
@@ -108,12 +113,12 @@ class Probe:
     @cached_property
     def libraries(self) -> list[str] | None:
         """What the server loads at start, where it matters and this role may see it."""
-        return probes.preloaded_libraries(self.database, timeout_ms=self.timeout_ms)
+        return cron_probes.preloaded_libraries(self.database, timeout_ms=self.timeout_ms)
 
     @cached_property
     def capabilities(self) -> Capabilities:
         """All of the above as one answer."""
-        return probes.capabilities(
+        return capabilities.capabilities(
             self.server, self.extensions, self.vector, self.cron, self.libraries
         )
 
@@ -171,6 +176,34 @@ class Probe:
         except (NegmemError, CannotLookError):
             return None
         return rows[0] if rows else None
+
+    @property
+    def job_names(self) -> tuple[str, ...]:
+        """The keys of the predefined jobs."""
+        return tuple(job for job, _, _ in _SWITCHES)
+
+    @cached_property
+    def managed_jobs(self) -> list[dict[str, Any]]:
+        """The jobs that negmem recorded as its own; none where the record can't be read."""
+        try:
+            return self.rows("diagnostics", "managed_jobs")
+        except (NegmemError, CannotLookError):
+            return []
+
+    @cached_property
+    def cron_jobs(self) -> list[dict[str, Any]]:
+        """Jobs under negmem's names that this role sees, of whatever owner and database."""
+        names = {*self.job_names, *(job["name"] for job in self.managed_jobs)}
+        names |= {f"{job}@{self.session.app}" for job in self.job_names}
+        return self.cron_rows("diagnostics", "cron_jobs", {"names": sorted(names)})
+
+    @cached_property
+    def cron_last_runs(self) -> dict[int, dict[str, Any]]:
+        """The last run of each of those jobs, by job id, if it is among the latest runs of all."""
+        ids = [job["job_id"] for job in self.cron_jobs]
+        params = {"job_ids": ids, "most": _LATEST_RUNS}
+        rows = self.cron_rows("diagnostics", "cron_last_runs", params) if ids else []
+        return {row["job_id"]: row for row in rows}
 
     @property
     def needs_cron(self) -> bool:

@@ -16,9 +16,9 @@ from negmem.core.diagnostics.registry import (
     Check,
     NotNeededError,
 )
+from negmem.core.diagnostics.verdict import area_reports, reasons, status_of
 from negmem.core.models.diagnosis import (
     AreaReport,
-    AreaStatus,
     Capabilities,
     CheckDescription,
     CheckList,
@@ -26,24 +26,14 @@ from negmem.core.models.diagnosis import (
     Diagnosis,
     Finding,
     Repair,
-    Status,
 )
 from negmem.db.failures import DatabaseError
+from negmem.db.look import CANCELLED, LOCK_NOT_HAD
 from negmem.errors import NegmemError, UsageError
 
 if TYPE_CHECKING:
     from negmem.core.session import Session
 
-# The order in which the first design lists its reasons; all others follow as they were found.
-_REASON_ORDER = (
-    "pg_cron_not_installed",
-    "pg_cron_unavailable",
-    "pg_cron_logs_unavailable",
-    "function_missing",
-    "function_drifted",
-    "job_missing",
-    "job_drifted",
-)
 _CONNECTION_LOST = ("57P01", "57P02", "57P03", "08006", "08003")
 _RANK = {"fail": 0, "warn": 1, "info": 2}
 CRASHED = "check_failed"
@@ -197,11 +187,11 @@ def run(probe: Probe, chosen: Sequence[Check], started: float) -> Diagnosis:
             break
     findings.sort(key=lambda f: (not f.blocks, _RANK[f.severity], f.accepted))
     return Diagnosis(
-        status=_status(findings),
+        status=status_of(findings),
         capabilities=_capabilities(probe),
-        degraded_reasons=_reasons(findings),
+        degraded_reasons=reasons(findings),
         findings=findings,
-        areas=_areas(probe, chosen, outcomes, findings),
+        areas=area_reports(probe, chosen, outcomes, findings),
         checks=[outcomes[c.code] for c in chosen if c.code in outcomes],
         repairs=[],
         target=session.database.label,
@@ -266,10 +256,13 @@ def _crash(check: Check, probe: Probe, error: Exception) -> Finding:
     evidence = f"{type(error).__name__}: {error}"
     if isinstance(error, NegmemError):
         evidence = f"{error.message}: {error.why}"
-    if sqlstate == "57014":
+    if sqlstate == CANCELLED:
         code = TIMED_OUT
         title = f"the check {check.code} did not end within {probe.timeout_ms:,} ms"
         evidence = "the server cancelled it (doctor.check_timeout_ms)"
+    elif sqlstate == LOCK_NOT_HAD:
+        code, title = TIMED_OUT, f"the check {check.code} waited for a lock and gave up"
+        evidence = "another session holds a table: SELECT * FROM pg_locks WHERE NOT granted;"
     elif sqlstate in _CONNECTION_LOST or (
         isinstance(error, NegmemError) and error.code in ("connection_lost", "server_unreachable")
     ):
@@ -291,54 +284,6 @@ def _capabilities(probe: Probe) -> Capabilities:
         return probe.capabilities
     except NegmemError:
         return Capabilities()
-
-
-def _status(findings: Sequence[Finding]) -> Status:
-    if any(f.blocks for f in findings):
-        return "unusable"
-    return "degraded" if any(f.counts for f in findings) else "healthy"
-
-
-def _reasons(findings: Sequence[Finding]) -> list[str]:
-    """The codes that count, each once: the first design's order, then as found."""
-    codes = list(dict.fromkeys(f.code for f in findings if f.counts))
-    known = [c for c in _REASON_ORDER if c in codes]
-    blocking = list(dict.fromkeys(f.code for f in findings if f.blocks))
-    return list(dict.fromkeys([*blocking, *known, *codes]))
-
-
-def _areas(
-    probe: Probe,
-    chosen: Sequence[Check],
-    outcomes: dict[str, CheckOutcome],
-    findings: Sequence[Finding],
-) -> list[AreaReport]:
-    reports = []
-    for area in AREAS:
-        own = [outcomes[c.code] for c in chosen if c.area == area and c.code in outcomes]
-        if not own:
-            continue
-        status = _area_status([f for f in findings if f.area == area], own)
-        summary = list(dict.fromkeys(probe.notes.get(area, [])))
-        if status == "skip":
-            summary = list(dict.fromkeys(o.reason for o in own if o.reason))[:1]
-        unknown = [o for o in own if o.status == "unknown"]
-        if unknown and status != "skip":
-            summary.append(f"{len(unknown)} unknown to this role")
-        reports.append(
-            AreaReport(name=area, status=status, summary=" · ".join(summary), checks=len(own))
-        )
-    return reports
-
-
-def _area_status(findings: Sequence[Finding], outcomes: Sequence[CheckOutcome]) -> AreaStatus:
-    counted = [f.severity for f in findings if f.counts]
-    if "fail" in counted:
-        return "fail"
-    if "warn" in counted:
-        return "warn"
-    ran = [o for o in outcomes if o.status in ("ok", "found", "crashed")]
-    return "ok" if ran else "skip"
 
 
 Opening = Callable[[], "Session"]

@@ -6,8 +6,18 @@ from negmem.core.diagnostics.checks import (
     extensions,
     functions,
     indexes,
+    jobs,
     providers,
     schema,
 )
 
-__all__ = ["connection", "data", "extensions", "functions", "indexes", "providers", "schema"]
+__all__ = [
+    "connection",
+    "data",
+    "extensions",
+    "functions",
+    "indexes",
+    "jobs",
+    "providers",
+    "schema",
+]

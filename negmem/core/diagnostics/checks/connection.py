@@ -91,17 +91,21 @@ def clock_differs(probe: Probe) -> Found | None:
 
 @check("connections_short", "connection")
 def connections_short(probe: Probe) -> Found | None:
-    """The server has connections left."""
+    """The server, and the role on it, have connections left."""
     server = probe.server
     room = server.max_connections - server.reserved_connections
-    if server.used_connections < room * _MAX_CONNECTION_SHARE:
+    limit = server.role_connection_limit
+    if server.used_connections >= room * _MAX_CONNECTION_SHARE:
+        evidence = (
+            f"{server.used_connections} of {room} in use (max_connections {server.max_connections})"
+        )
+        remedy = "put PgBouncer in front, or raise max_connections and restart"
+    elif 0 <= limit <= server.role_connections / _MAX_CONNECTION_SHARE:
+        evidence = f"role {server.login_role}: {server.role_connections} of {limit} in use"
+        remedy = f'ALTER ROLE "{server.login_role}" CONNECTION LIMIT -1;    or close others'
+    else:
         return None
-    return Found(
-        "the server is nearly out of connections: the next command may be refused",
-        evidence=f"{server.used_connections} of {room} in use (max_connections"
-        f" {server.max_connections})",
-        remedy="put PgBouncer in front, or raise max_connections and restart",
-    )
+    return Found("hardly a connection is left: the next command may be refused", evidence, remedy)
 
 
 @check("password_expires", "connection")

@@ -36,10 +36,16 @@ def vector_not_created(probe: Probe) -> Found | None:
         probe.note("extensions", f"vector {found.installed_version}{where}")
         return None
     probe.note("extensions", "vector not created")
+    may_create = probe.row("diagnostics", "vector_may_be_created")["allowed"]
+    if may_create and not probe.database.facts.schema_exists:
+        raise NotNeededError("init creates it")
+    evidence = f"version {found.available_version} is available, pg_extension has no such row"
+    if not may_create:
+        evidence += f"; {probe.server.role} may not create it"
     return Found(
         "pgvector is not created in this database",
-        evidence=f"version {found.available_version} is available, pg_extension has no such row",
-        remedy="negmem init    (or, where that needs a superuser: CREATE EXTENSION vector;)",
+        evidence=evidence,
+        remedy="CREATE EXTENSION vector;" + ("" if may_create else "    as a superuser"),
         severity="fail",
         blocks=True,
     )
@@ -136,7 +142,10 @@ def pg_cron_not_installed(probe: Probe) -> Found | None:
         raise CannotLookError(cron.reason)
     evidence, remedy = _how_to_get_cron(probe)
     needed = probe.needs_cron
-    probe.note("extensions", "pg_cron not installed" if needed else "no pg_cron, and none needed")
+    probe.note(
+        "extensions",
+        "pg_cron not installed" if needed else "no pg_cron: scheduling can't be had here",
+    )
     meaning = (
         f"nothing runs on schedule, and {', '.join(probe.enabled_jobs)} should"
         if needed

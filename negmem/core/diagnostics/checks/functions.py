@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import time
+
 from negmem.core.diagnostics import repairs
 from negmem.core.diagnostics.probe import Probe
 from negmem.core.diagnostics.registry import Found, check
 from negmem.core.formulas.fusion import rrf_score
 from negmem.core.formulas.retention import retention_score
+from negmem.db.failures import DatabaseError
+from negmem.db.look import CANCELLED
 from negmem.db.sqlfiles import function_names, quote_identifier
 
 
@@ -84,3 +88,37 @@ def function_answers_wrong(probe: Probe) -> Found | None:
         remedy="negmem diff    shows what differs; negmem sync puts it right",
         severity="fail",
     )
+
+
+@check(
+    "search_fails",
+    "functions",
+    needs=("function_missing", "function_not_executable", "table_not_readable", "vector_too_old"),
+    slow=True,
+)
+def search_fails(probe: Probe) -> Found | None:
+    """A search for one row comes back."""
+    owners = probe.rows("diagnostics", "largest_owner")
+    app = probe.session.app
+    owner = owners[0] if owners else {"user_id": "doctor", "app_name": app}
+    models = probe.rows("diagnostics", "active_model", {"app_name": owner["app_name"]})
+    params = {
+        "user_id": owner["user_id"],
+        "app_name": owner["app_name"],
+        "dims": models[0]["dims"] if models else None,
+    }
+    started = time.perf_counter()
+    try:
+        probe.rows("diagnostics", "search_once", params)
+    except DatabaseError as error:
+        if error.sqlstate == CANCELLED:
+            raise
+        probe.note("functions", "search fails")
+        return Found(
+            "a search for one row fails, and so does every other",
+            evidence=error.why,
+            remedy="negmem diff    shows what differs; negmem sync puts it right",
+            severity="fail",
+        )
+    probe.note("functions", f"a search in {(time.perf_counter() - started) * 1000:.0f} ms")
+    return None

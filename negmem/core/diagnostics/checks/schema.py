@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from negmem.core.diagnostics.probe import Probe
-from negmem.core.diagnostics.registry import Found, NotNeededError, check
+from negmem.core.diagnostics.registry import Found, check
 from negmem.db import ledger
 from negmem.db.expected import expected_schema
 from negmem.db.sqlfiles import migrations, quote_identifier
@@ -21,7 +19,7 @@ def _listed(names: list[str]) -> str:
     return shown + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
 
 
-@check("schema_missing", "schema")
+@check("schema_missing", "schema", needs=("server_too_old", "vector_not_available"))
 def schema_missing(probe: Probe) -> Found | None:
     """negmem is set up in this database and schema."""
     facts = probe.database.facts
@@ -272,11 +270,3 @@ def stored_config_invalid(probe: Probe) -> Found | None:
             severity="fail",
         )
     return None
-
-
-def rows_estimated(probe: Probe, table: str) -> int:
-    """How many rows the statistics say a table has; 0 where it was never measured."""
-    found: dict[str, Any] | None = probe.tables.get(table)
-    if found is None:
-        raise NotNeededError(f"no table {table}")
-    return int(found["estimated_rows"])

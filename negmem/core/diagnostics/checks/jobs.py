@@ -1,0 +1,223 @@
+"""Checks of the jobs: scheduled as the stored config says, run when they should, ending well."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta, timezone, tzinfo
+from itertools import islice
+from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from negmem.core.diagnostics.probe import Probe
+from negmem.core.diagnostics.registry import CannotLookError, Found, NotNeededError, check
+from negmem.core.formulas.due_times import due_before
+from negmem.core.models.diagnosis import Severity
+from negmem.core.models.schedule import parse_cron
+
+_MISSED_RUNS = 3
+_GRACE = timedelta(minutes=5)
+_LARGE_HISTORY_BYTES = 100 * 1024 * 1024
+_LARGE_HISTORY_ROWS = 500_000
+
+
+def _counted(probe: Probe) -> Severity:
+    return "warn" if probe.enabled_jobs else "info"
+
+
+@check("scheduler_stopped", "jobs", needs=("config_missing",))
+def scheduler_stopped(probe: Probe) -> Found | None:
+    """The built-in scheduler, where it was used, is alive."""
+    beat = probe.scheduler_beat
+    if beat is None:
+        raise NotNeededError("the built-in scheduler was never used")
+    if beat["is_alive"]:
+        probe.note("jobs", f"built-in scheduler on {beat['host']}")
+        return None
+    is_needed = probe.needs_cron and probe.cron.state != "created"
+    return Found(
+        "the built-in scheduler has stopped"
+        + (": nothing runs on schedule" if is_needed else "; nothing waits for it"),
+        evidence=f"last sign of life {_ago(beat['age_s'])} ago, from {beat['host']}"
+        f" (process {beat['process_id']})",
+        remedy="negmem scheduler run",
+        severity="warn" if is_needed else "info",
+    )
+
+
+@check("jobs_hidden", "jobs", needs=("config_missing", "pg_cron_unavailable"))
+def jobs_hidden(probe: Probe) -> Found | None:
+    """This role sees all jobs, not only its own."""
+    if probe.cron.state != "created":
+        raise NotNeededError("pg_cron is not installed")
+    if probe.cron.sees_all_jobs:
+        return None
+    seen = len(probe.cron_jobs)
+    probe.note("jobs", f"visible as {probe.server.role}: {seen} of unknown")
+    return Found(
+        "this role sees its own jobs alone: what another role scheduled is unknown, not missing",
+        evidence=f"row-level security of cron.job; visible as {probe.server.role}: {seen} of unknown",
+        remedy=f"negmem doctor as the role that scheduled them{_owners(probe)}",
+        severity="info",
+    )
+
+
+def _owners(probe: Probe) -> str:
+    owners = sorted({job["owner_name"] for job in probe.managed_jobs})
+    return f": {', '.join(owners)}" if owners else ""
+
+
+@check("job_duplicated", "jobs", needs=("config_missing", "pg_cron_unavailable"))
+def job_duplicated(probe: Probe) -> Found | None:
+    """No job stands twice for this database: two owners under one name are two jobs."""
+    here = [j for j in probe.cron_jobs if j["database"] == probe.server.database]
+    twice = sorted(
+        {j["name"] for j in here if len([k for k in here if k["name"] == j["name"]]) > 1}
+    )
+    if not twice:
+        return None
+    name = twice[0]
+    owners = ", ".join(f"{j['job_id']} of {j['owner']}" for j in here if j["name"] == name)
+    return Found(
+        f"{', '.join(twice)}: scheduled more than once, and run as often",
+        evidence=f"cron.job has {name} as {owners}",
+        remedy="SELECT cron.unschedule(JOBID);    as its owner, for all but one",
+    )
+
+
+@check("job_not_running", "jobs", needs=("config_missing", "pg_cron_logs_unavailable"))
+def job_not_running(probe: Probe) -> list[Found]:
+    """Scheduled jobs have run within their last three due times."""
+    runs = probe.cron_last_runs
+    findings = []
+    for job in _own_jobs(probe):
+        dues = list(islice(_dues(probe, job["schedule"]), _MISSED_RUNS))
+        if not job["active"] or len(dues) < _MISSED_RUNS:
+            continue
+        installed = next(
+            (m["installed_at"] for m in probe.managed_jobs if m["job_id"] == job["job_id"]), None
+        )
+        last = runs.get(job["job_id"])
+        if last is not None:
+            probe.note("jobs", f"last run {_ago(last['age_s'])} ago")
+        since = last["start_time"] if last else installed
+        if since is None or since >= dues[-1]:
+            continue
+        what = f"last started {last['start_time']:%Y-%m-%d %H:%M} UTC" if last else "never run"
+        findings.append(
+            Found(
+                f"{job['name']}: scheduled, and no run in {_MISSED_RUNS} intervals",
+                evidence=f"{what}; due {dues[-1]:%Y-%m-%d %H:%M %Z} and twice since."
+                " A server that sleeps runs nothing",
+                remedy=f"negmem automation run {job['name'].split('@')[0]}"
+                "    from a scheduler outside the database",
+                severity=_counted(probe),
+            )
+        )
+    return findings
+
+
+@check("job_off_schedule", "jobs", needs=("job_not_running",))
+def job_off_schedule(probe: Probe) -> list[Found]:
+    """Runs start when the schedule says, in the zone that pg_cron counts in."""
+    runs = probe.cron_last_runs
+    findings = []
+    for job in _own_jobs(probe):
+        last = runs.get(job["job_id"])
+        managed = [m for m in probe.managed_jobs if m["job_id"] == job["job_id"]]
+        if last is None or not managed or last["start_time"] < managed[0]["installed_at"]:
+            continue
+        start: datetime = last["start_time"]
+        due = next(_dues(probe, job["schedule"], before=start + timedelta(seconds=59)), None)
+        if due is None or start - due <= _GRACE:
+            continue
+        findings.append(
+            Found(
+                f"{job['name']}: runs at another time than its schedule says",
+                evidence=f"started {start:%Y-%m-%d %H:%M} UTC; {job['schedule']} in"
+                f" {probe.cron.time_zone} was due {due.astimezone(timezone.utc):%Y-%m-%d %H:%M} UTC",
+                remedy="ALTER EXTENSION pg_cron UPDATE;    versions before 1.6.1 fire a day early",
+                severity=_counted(probe),
+            )
+        )
+    return findings
+
+
+@check("job_failed", "jobs", needs=("config_missing",))
+def job_failed(probe: Probe) -> list[Found]:
+    """The last run of each job ended well."""
+    findings = []
+    for row in probe.rows("diagnostics", "failed_runs", {"jobs": list(probe.job_names)}):
+        probe.note("jobs", f"{row['job']} failed")
+        findings.append(
+            Found(
+                f"{row['job']}: its last run {row['status']}",
+                evidence=f"{row['message'] or 'no message'} ({row['source']},"
+                f" {row['finished_at']:%Y-%m-%d %H:%M} UTC)",
+                remedy=f"negmem automation run {row['job']}",
+            )
+        )
+    seen = {row.title.split(":")[0] for row in findings}
+    if probe.cron.state == "created" and probe.cron.runs_readable:
+        for job in _own_jobs(probe):
+            last = probe.cron_last_runs.get(job["job_id"])
+            if last is None or last["status"] != "failed" or job["name"] in seen:
+                continue
+            probe.note("jobs", f"{job['name']} failed")
+            findings.append(
+                Found(
+                    f"{job['name']}: its last run failed",
+                    evidence=f"{last['message']} (pg_cron, {last['start_time']:%Y-%m-%d %H:%M} UTC)",
+                    remedy=f"negmem automation run {job['name'].split('@')[0]}",
+                )
+            )
+    return findings
+
+
+@check("cron_history_large", "jobs", needs=("pg_cron_logs_unavailable",))
+def cron_history_large(probe: Probe) -> Found | None:
+    """pg_cron's run log, which nothing trims by itself, stays small."""
+    if probe.cron.state != "created":
+        raise NotNeededError("pg_cron is not installed")
+    row = probe.cron_rows("diagnostics", "cron_history")[0]
+    if row["bytes"] < _LARGE_HISTORY_BYTES and row["estimated_rows"] < _LARGE_HISTORY_ROWS:
+        return None
+    oldest = f", the oldest of {row['oldest']:%Y-%m-%d}" if row["oldest"] else ""
+    return Found(
+        "pg_cron's run log grows without bound: disk and every look at it",
+        evidence=f"cron.job_run_details: {row['bytes'] / 1024 / 1024:,.0f} MB,"
+        f" about {row['estimated_rows']:,} rows{oldest}",
+        remedy="SELECT cron.schedule('trim_job_run_details', '17 3 * * *', $$DELETE FROM"
+        " cron.job_run_details WHERE end_time < now() - interval '14 days'$$);",
+        severity=_counted(probe),
+    )
+
+
+def _own_jobs(probe: Probe) -> list[dict[str, Any]]:
+    """Our jobs that this role sees in pg_cron: by name, for this database."""
+    if probe.cron.state != "created":
+        raise NotNeededError("pg_cron is not installed")
+    return [j for j in probe.cron_jobs if j["database"] == probe.server.database]
+
+
+def _dues(probe: Probe, schedule: str, before: datetime | None = None) -> Iterator[datetime]:
+    """When the schedule was due, the latest first."""
+    try:
+        parsed = parse_cron(schedule)
+    except ValueError:
+        raise CannotLookError(f"the schedule {schedule!r} can't be read") from None
+    return due_before(parsed, before or probe.server.clock - _GRACE, _zone(probe))
+
+
+def _zone(probe: Probe) -> tzinfo:
+    name = probe.cron.time_zone or "GMT"
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError):
+        return timezone.utc
+
+
+def _ago(seconds: float) -> str:
+    for size, name in ((86_400, "d"), (3_600, "h"), (60, "min")):
+        if seconds >= size:
+            return f"{seconds / size:.0f} {name}"
+    return f"{seconds:.0f} s"

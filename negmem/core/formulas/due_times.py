@@ -1,0 +1,46 @@
+"""When a cron schedule was due: what a run that really happened is compared with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import date, datetime, timedelta, tzinfo
+
+from negmem.core.models.schedule import CronFields, EverySeconds
+
+# A schedule such as 29 February comes once in eight years at the rarest.
+_DAYS_BACK = 8 * 366 + 1
+
+
+def due_before(
+    schedule: CronFields | EverySeconds, moment: datetime, zone: tzinfo
+) -> Iterator[datetime]:
+    """The times at or before `moment` at which the schedule was due, the latest first.
+
+    Args: moment, with a zone; zone, in which the fields are meant. Yields: times in that zone.
+    `N seconds` has no fixed times: it is counted back from `moment`.
+    """
+    if isinstance(schedule, EverySeconds):
+        local = moment.astimezone(zone)
+        while True:
+            yield local
+            local -= timedelta(seconds=schedule.seconds)
+    local = moment.astimezone(zone)
+    for back in range(_DAYS_BACK):
+        day = local.date() - timedelta(days=back)
+        if not _names_day(schedule, day):
+            continue
+        for hour in sorted(schedule.hours, reverse=True):
+            for minute in sorted(schedule.minutes, reverse=True):
+                due = datetime(day.year, day.month, day.day, hour, minute, tzinfo=zone)
+                if due <= local:
+                    yield due
+
+
+def _names_day(schedule: CronFields, day: date) -> bool:
+    if day.month not in schedule.months:
+        return False
+    in_month = day.day in schedule.days
+    in_week = day.isoweekday() % 7 in schedule.weekdays
+    if schedule.any_day or schedule.any_weekday:
+        return in_month and in_week
+    return in_month or in_week
