@@ -1,0 +1,31 @@
+"""A pruning as text: the counts, then one line a memory."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from negmem.cli.render.memories import day
+from negmem.cli.render.text import one_line
+
+if TYPE_CHECKING:
+    from negmem.cli.render.console import Console
+    from negmem.core.models.pruning import Pruned
+
+
+def draw_pruned(console: Console, pruned: Pruned) -> None:
+    """What went or would go, and why."""
+    for item in pruned.items:
+        head = f"{item.id}  {day(console, item.created_at)}  {item.reason:<5}  "
+        width = None if console.width is None else max(20, console.width - len(head))
+        console.out(head + one_line(item.content, width))
+    verb = "would remove" if pruned.dry_run else "removed"
+    console.out(
+        f"{verb} {pruned.removed:,}: {pruned.reasons.age:,} by age, {pruned.reasons.count:,} by"
+        f" number · {pruned.kept:,} stay, {pruned.protected:,} of them protected"
+    )
+    if pruned.future:
+        console.note(f"{pruned.future:,} carry a date in the future")
+    if pruned.changed_meanwhile:
+        console.note(f"{pruned.changed_meanwhile:,} were changed meanwhile and stay")
+    if pruned.removed and not pruned.dry_run:
+        console.note("bring one back with: negmem memory restore ID")

@@ -1,0 +1,166 @@
+"""Pruning: a user's memories kept to an age and a number, by soft deletes that can be undone.
+
+The plan is made once, by the pure rule, and carried out in batches, each a transaction of its own with
+its entries in the trail: what is cut off in the middle has kept to the plan as far as it came, and
+the same command goes on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timezone
+from typing import Any
+
+from negmem.core.formulas.pruning import Entry, Pruning, Reason, prune
+from negmem.core.models.pruning import Pruned, PrunedMemory, PruneReasons
+from negmem.core.session import Session
+from negmem.errors import NegmemError
+
+_BATCH = 1_000
+_NOTES = {Reason.AGE: "pruned by age", Reason.COUNT: "pruned by number"}
+
+
+@dataclass(frozen=True)
+class PrunePlan:
+    """What `apply` will do; `versions` are those that the plan was made on."""
+
+    user: str
+    rule: Pruning
+    versions: dict[str, int]
+    protected: int
+
+    @property
+    def removed(self) -> int:
+        """How many memories would go."""
+        return len(self.rule.removed)
+
+    @property
+    def total(self) -> int:
+        """How many memories are live."""
+        return len(self.versions)
+
+    def count(self, reason: Reason) -> int:
+        """How many would go for one reason."""
+        return sum(why is reason for _, why in self.rule.removed)
+
+
+def plan(session: Session, user: str, *, max_age_days: float = 0, max_count: int = 0) -> PrunePlan:
+    """Which of a user's live memories would go; limits of 0 and below are off.
+
+    Raises: NegmemError `user_on_hold` where a legal hold forbids it.
+    """
+    scope = {"user_id": user, "app_name": session.app}
+    standing = session.database.row("curator", "standing", scope)
+    if standing is None:
+        session.warn("user_unknown", f'app "{session.app}" knows no user "{user}"')
+    elif standing["is_held"] or standing["is_erasing"]:
+        raise NegmemError(
+            "user_on_hold",
+            "the memories of this user may not be removed",
+            why="the user is under legal hold"
+            if standing["is_held"]
+            else "the user is being erased",
+            hint="ask who set it",
+        )
+    if max_age_days <= 0 and max_count <= 0:
+        session.warn("no_limit", "neither --max-age-days nor --max-count is above 0: all stay")
+    rows = session.database.rows("curator", "candidates", scope)
+    entries = [Entry(r["id"], r["created"], r["updated"], r["is_protected"]) for r in rows]
+    rule = prune(entries, _now(session), max_age_days=max_age_days, max_count=max_count)
+    return PrunePlan(
+        user=user,
+        rule=rule,
+        versions={row["id"]: row["version"] for row in rows},
+        protected=sum(entry.is_protected for entry in entries),
+    )
+
+
+def _now(session: Session) -> datetime:
+    """The database's clock."""
+    row = session.database.row("curator", "clock")
+    assert row is not None
+    moment = row["now"]
+    assert isinstance(moment, datetime)
+    return moment.astimezone(timezone.utc)
+
+
+def preview(session: Session, planned: PrunePlan) -> Pruned:
+    """The plan as an answer; nothing is touched."""
+    return _answer(planned, _items(session, planned), dry_run=True, changed_meanwhile=0)
+
+
+def apply(
+    session: Session,
+    planned: PrunePlan,
+    *,
+    on_progress: Callable[[int, int], None] | None = None,
+) -> Pruned:
+    """Carry the plan out; what was changed, pinned or removed since it was made stays as it is.
+
+    `on_progress` hears after each batch how many of how many are done.
+    """
+    scope = {"user_id": planned.user, "app_name": session.app}
+    database = session.database
+    # As they stood before: removing them changes their dates.
+    items = _items(session, planned)
+    went: set[str] = set()
+    seen = 0
+    for reason, ids in _batches(planned.rule.removed):
+        with database.transaction():
+            versions = [planned.versions[i] for i in ids]
+            rows = database.rows("curator", "prunable", {**scope, "ids": ids, "versions": versions})
+            chosen = [str(row["id"]) for row in rows]
+            if chosen:
+                params = {**scope, "ids": chosen}
+                note = {"reason": _NOTES[reason], "actor": session.actor}
+                database.rows("curator", "prune", {**params, **note})
+                database.rows("curator", "rescore_neighbours", params)
+        went.update(chosen)
+        seen += len(ids)
+        if on_progress is not None:
+            on_progress(seen, planned.removed)
+    removed = tuple((i, reason) for i, reason in planned.rule.removed if i in went)
+    done = replace(planned, rule=replace(planned.rule, removed=removed))
+    return _answer(
+        done,
+        [item for item in items if str(item.id) in went],
+        dry_run=False,
+        changed_meanwhile=planned.removed - len(removed),
+    )
+
+
+def _batches(
+    removed: Sequence[tuple[str, Reason]],
+) -> Iterator[tuple[Reason, list[str]]]:
+    for reason in Reason:
+        ids = [i for i, why in removed if why is reason]
+        for start in range(0, len(ids), _BATCH):
+            yield reason, ids[start : start + _BATCH]
+
+
+def _answer(
+    planned: PrunePlan, items: list[PrunedMemory], *, dry_run: bool, changed_meanwhile: int
+) -> Pruned:
+    return Pruned(
+        removed=planned.removed,
+        kept=len(planned.rule.kept) + changed_meanwhile,
+        reasons=PruneReasons(age=planned.count(Reason.AGE), count=planned.count(Reason.COUNT)),
+        protected=planned.protected,
+        future=len(planned.rule.future),
+        changed_meanwhile=changed_meanwhile,
+        dry_run=dry_run,
+        items=items,
+    )
+
+
+def _items(session: Session, planned: PrunePlan) -> list[PrunedMemory]:
+    scope: dict[str, Any] = {"user_id": planned.user, "app_name": session.app}
+    reasons = dict(planned.rule.removed)
+    ids = list(reasons)
+    found: dict[str, dict[str, Any]] = {}
+    for start in range(0, len(ids), _BATCH):
+        params = {**scope, "ids": ids[start : start + _BATCH]}
+        rows = session.database.rows("curator", "details", params)
+        found.update((str(row["id"]), row) for row in rows)
+    return [PrunedMemory(reason=reasons[i].value, **found[i]) for i in ids if i in found]
