@@ -28,9 +28,9 @@ servers: venv
 	@.venv/bin/python -m tests.servers up
 
 clean:
-	@if [ -x .venv/bin/python ]; then .venv/bin/python -m tests.servers clean; fi
+	@if [ -f .venv/negmem-test ]; then .venv/bin/python -m tests.servers clean; fi
 	rm -rf build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 distclean: clean
-	@if [ -x .venv/bin/python ]; then .venv/bin/python -m tests.servers clean --roots; fi
+	@if [ -f .venv/negmem-test ]; then .venv/bin/python -m tests.servers clean --roots; fi
 	rm -rf .venv
