@@ -11,11 +11,10 @@ import os
 import shutil
 import struct
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from negmem.db.postmaster import wait_until
 from negmem.errors import NegmemError
 
 ACCOUNT_NAME = "negmem"
@@ -26,7 +25,6 @@ _ACL_ENTRY = struct.Struct("<HHI")
 _OWNER, _USER, _OWNING_GROUP, _GROUP, _MASK, _OTHER = 0x01, 0x02, 0x04, 0x08, 0x10, 0x20
 _NO_ID = 0xFFFFFFFF
 _EXECUTE = 1
-_ACCOUNT_WAIT_S = 2.0
 
 
 @dataclass(frozen=True)
@@ -207,31 +205,47 @@ def system_account() -> Account:
     found = _look_up()
     if found is not None:
         return found
+    with _making_accounts():
+        return _look_up() or _make()
+
+
+def _make() -> Account:
     output = ""
     for command in (
         f"useradd --system --user-group --no-create-home --home-dir /nonexistent"
-        f" --shell /usr/sbin/nologin {ACCOUNT_NAME}".split(),
-        f"adduser -S -D -H -h /nonexistent -s /sbin/nologin {ACCOUNT_NAME}".split(),
+        f" --shell /usr/sbin/nologin {ACCOUNT_NAME}",
+        f"adduser -S -D -H -h /nonexistent -s /sbin/nologin {ACCOUNT_NAME}",
     ):
-        program = shutil.which(command[0], path=f"/usr/sbin:/sbin:{os.defpath}")
+        words = command.split()
+        program = shutil.which(words[0], path=_environment()["PATH"])
         if program is None:
             continue
         done = subprocess.run(
-            [program, *command[1:]], capture_output=True, text=True, check=False, cwd="/"
+            [program, *words[1:]], capture_output=True, text=True, check=False, cwd="/"
         )
         output = done.stderr.strip() or output
-        # Another process may be making it at this moment and hold the lock on the user list.
-        if wait_until(lambda: _look_up() is not None, _ACCOUNT_WAIT_S):
-            break
-    found = _look_up()
-    if found is not None:
-        return found
+        found = _look_up()
+        if found is not None:
+            return found
     raise NegmemError(
         "embedded_account_missing",
         f"there is no system account {ACCOUNT_NAME} to run PostgreSQL",
         why=f"PostgreSQL refuses to run as root, and making the account failed: {output}",
         hint=f"useradd --system --no-create-home {ACCOUNT_NAME}     or run negmem as a normal user",
     )
+
+
+@contextlib.contextmanager
+def _making_accounts() -> Iterator[None]:
+    """One process at a time: of two `useradd` for one name the second replaces the number."""
+    import fcntl
+
+    handle = os.open("/run" if Path("/run").is_dir() else "/etc", os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
 
 
 def _look_up() -> Account | None:

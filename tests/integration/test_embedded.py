@@ -20,6 +20,7 @@ import psycopg
 import pytest
 
 from negmem.db import embedded
+from negmem.db import system_account as accounts
 from negmem.db.embedded_programs import reachable_programs
 from negmem.db.postmaster import is_alive, stop_server
 from negmem.db.system_account import Account, system_account
@@ -296,6 +297,29 @@ def _be_refused(home: Path) -> None:
     acts: tuple[Callable[[Path], object], ...] = (embedded.status, embedded.start, embedded.stop)
     for act in acts:
         assert failure_of(partial(act, home)).code == "embedded_not_owner"
+
+
+def test_many_processes_that_make_the_system_account_make_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    name = f"negmem-test-{os.getpid()}"
+    monkeypatch.setattr(accounts, "ACCOUNT_NAME", name)
+    context = multiprocessing.get_context("fork")
+    barrier, answers = context.Barrier(6), context.SimpleQueue()
+
+    def make() -> None:
+        barrier.wait()
+        answers.put(system_account().uid)
+
+    children = [context.Process(target=make) for _ in range(6)]
+    try:
+        for child in children:
+            child.start()
+        assert {answers.get() for _ in children} == {pwd.getpwnam(name).pw_uid}
+    finally:
+        for child in children:
+            child.join()
+        subprocess.run(["userdel", name], check=True, capture_output=True)
 
 
 def test_without_the_extra_it_names_the_command(
