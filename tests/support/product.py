@@ -8,7 +8,13 @@ from pathlib import Path
 
 from tests.servers.places import CHECKOUT
 
-_MAKERS = ("negmem/core/installation.py", "negmem/db/ledger.py", "negmem/db/functions.py")
+_MAKERS = (
+    "negmem/core/installation.py",
+    "negmem/db/ledger.py",
+    "negmem/db/functions.py",
+    "negmem/db/function_catalog.py",
+    "negmem/db/function_changes.py",
+)
 
 
 def install(dsn: str) -> None:
