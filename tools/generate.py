@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
 from negmem.cli.tree import whole_tree
 from negmem.config.render import render_default_yaml
 from tools.generators.completions import completion_files
+from tools.generators.documents import schemas
+from tools.generators.reference import reference, schema_file
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -18,6 +21,10 @@ def generated() -> dict[Path, str]:
     files = {ROOT / "configs" / "default.yaml": render_default_yaml()}
     for name, text in completion_files(tree).items():
         files[ROOT / "completions" / name] = text
+    files[ROOT / "docs" / "cli.md"] = reference(tree)
+    for name, schema in schemas().items():
+        text = json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
+        files[ROOT / "docs" / "schemas" / schema_file(name)] = text
     return files
 
 

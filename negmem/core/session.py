@@ -174,6 +174,7 @@ def open_session(
         schema=connection.schema_name,
         command=command,
         wait_s=wait_s,
+        connect_timeout_s=connection.connect_timeout_s,
         lock_timeout_ms=connection.lock_timeout_ms,
         statement_timeout_ms=connection.statement_timeout_ms,
     )

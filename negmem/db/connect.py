@@ -29,7 +29,6 @@ Connection = psycopg.Connection[TupleRow]
 log = logging.getLogger("negmem.sql")
 
 _RETRY_WAIT_S = 0.25
-_CONNECT_TIMEOUT_S = 10
 _STARTING = re.compile(r"starting up|not yet accepting|Connection refused|No such file", re.I)
 _CAUSES: tuple[tuple[str, str, str, str], ...] = (
     (
@@ -101,6 +100,7 @@ class Database:
         schema: str = "negentropy",
         command: str = "negmem",
         wait_s: float = 0,
+        connect_timeout_s: int = 5,
         lock_timeout_ms: int = 5_000,
         statement_timeout_ms: int = 60_000,
     ) -> None:
@@ -108,6 +108,7 @@ class Database:
         self.schema = schema
         self.command = command
         self.wait_s = wait_s
+        self.connect_timeout_s = connect_timeout_s
         self.lock_timeout_ms = lock_timeout_ms
         self.statement_timeout_ms = statement_timeout_ms
         self._connection: Connection | None = None
@@ -136,7 +137,7 @@ class Database:
         """
         deadline = time.monotonic() + self.wait_s
         params = dict(self.target.params)
-        params.setdefault("connect_timeout", str(_CONNECT_TIMEOUT_S))
+        params.setdefault("connect_timeout", str(self.connect_timeout_s))
         params.setdefault("application_name", self.command)
         params["client_encoding"] = "utf8"
         while True:

@@ -1,0 +1,101 @@
+"""Which model `--json` prints under which name; several where a dry run answers otherwise."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from pydantic import BaseModel, TypeAdapter
+
+DOCUMENTS: dict[str, tuple[str, ...]] = {
+    "init/1": ("negmem.core.setup:Setup", "negmem.core.setup:PlannedSetup"),
+    "config.show/1": ("negmem.core.models.config:ConfigShown",),
+    "config.set/1": ("negmem.core.models.config:ConfigChange",),
+    "config.export/1": ("negmem.core.models.config:ConfigExport",),
+    "config.validate/1": ("negmem.core.models.config:ConfigValidation",),
+    "config.schema/1": ("negmem.core.models.config:ConfigSchema",),
+    "config.path/1": ("negmem.core.models.config:ConfigPath",),
+    "completions.show/1": ("negmem.core.models.completions:CompletionScript",),
+    "completions.install/1": ("negmem.core.models.completions:InstalledCompletion",),
+}
+ADDED: dict[str, dict[str, Any]] = {}
+_TEXT = {"type": "string"}
+_WARNINGS = {
+    "type": "array",
+    "items": {
+        "type": "object",
+        "properties": {"code": _TEXT, "message": _TEXT},
+        "required": ["code", "message"],
+    },
+}
+_ERROR = {
+    "type": "object",
+    "properties": dict.fromkeys(("code", "message", "why", "hint"), _TEXT),
+    "required": ["code", "message", "why", "hint"],
+}
+
+
+def schemas() -> dict[str, dict[str, Any]]:
+    """The JSON schema of each document by its name, `error/1` with them."""
+    found = {name: _schema(name) for name in DOCUMENTS}
+    found["error/1"] = _wrapped("error/1", {"error": _ERROR}, {})
+    return found
+
+
+def _schema(name: str) -> dict[str, Any]:
+    models = [_model(place) for place in DOCUMENTS[name]]
+    if len(models) == 1:
+        body = TypeAdapter(models[0]).json_schema(mode="serialization")
+        body["properties"] |= ADDED.get(name, {})
+        body = _complete(body)
+        said = str(body.get("description", ""))
+        return _wrapped(name, body["properties"], body.get("$defs", {}), said)
+    variants = [_complete(TypeAdapter(m).json_schema(mode="serialization")) for m in models]
+    shared_definitions: dict[str, Any] = {}
+    for variant in variants:
+        shared_definitions.update(variant.get("$defs", {}))
+    wrapped = [_wrapped(name, v["properties"], {}, str(v.get("description", ""))) for v in variants]
+    shared = ("$schema", "title")
+    top = {key: wrapped[0][key] for key in shared}
+    inner = [{k: v for k, v in each.items() if k not in shared} for each in wrapped]
+    return {**top, "anyOf": inner, **({"$defs": shared_definitions} if shared_definitions else {})}
+
+
+def _wrapped(
+    name: str, properties: dict[str, Any], definitions: dict[str, Any], said: str = ""
+) -> dict[str, Any]:
+    """A whole document: `schema` first, then what the model has, then `warnings`."""
+    full = {"schema": {"const": f"negmem.{name}"}, **properties, "warnings": _WARNINGS}
+    schema: dict[str, Any] = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": f"negmem.{name}",
+    }
+    if said:
+        schema["description"] = said
+    schema |= {"type": "object", "properties": full, "required": list(full)}
+    return {**schema, "$defs": definitions} if definitions else schema
+
+
+def _complete(node: Any) -> Any:
+    """Every key of a model is printed, so each is required; later versions may add others."""
+    if isinstance(node, list):
+        return [_complete(item) for item in node]
+    if not isinstance(node, dict):
+        return node
+    found = {
+        key: {name: _complete(inner) for name, inner in value.items()}
+        if key in ("properties", "$defs")
+        else _complete(value)
+        for key, value in node.items()
+        if key != "default"
+    }
+    if isinstance(node.get("properties"), dict) and node.get("additionalProperties") is False:
+        del found["additionalProperties"]
+        found["required"] = list(node["properties"])
+    return found
+
+
+def _model(place: str) -> type[BaseModel]:
+    module, _, name = place.partition(":")
+    found: type[BaseModel] = getattr(importlib.import_module(module), name)
+    return found
