@@ -10,6 +10,7 @@
 --               function words alone (+0.02, +0.03); a number with the Han character after it (5月, 8日; 号 is 日)
 -- emoji         each alone, without skin tone; flags whole
 -- only stops    a text in which nothing else is left keeps its stop words: "to be or not to be", "你是谁"
+--               (p_keep_stops: true keeps them always, false never)
 --
 -- What is cut: characters after the first 1,048,576; in a text over 10,000 characters, an unspaced run every 200
 -- characters (one pair lost at each cut); terms after 64 characters, for the limit of an index entry.
@@ -19,7 +20,7 @@
 --   database of locale C gives the same terms. It needs the server encoding UTF8.
 -- returns: the terms, one an occurrence, in no stated order; empty where the text has none
 
-CREATE OR REPLACE FUNCTION :"schema".text_terms(p_text text)
+CREATE OR REPLACE FUNCTION :"schema".text_terms(p_text text, p_keep_stops boolean DEFAULT NULL)
 RETURNS text[]
 LANGUAGE plpgsql
 IMMUTABLE
@@ -49,7 +50,7 @@ DECLARE
     v_identifiers text;
     v_unspaced text;
     v_emoji text;
-    v_keep_stops boolean := false;
+    v_keep_stops boolean := COALESCE(p_keep_stops, false);
     v_terms text[];
 BEGIN
     IF octet_length(v_text) > length(v_text) THEN
@@ -118,7 +119,7 @@ BEGIN
             ) AS found
             WHERE found.word IS NOT NULL
         );
-        EXIT WHEN v_terms <> '{}' OR v_keep_stops;
+        EXIT WHEN v_terms <> '{}' OR v_keep_stops OR p_keep_stops IS NOT NULL;
         v_keep_stops := true;
     END LOOP;
     RETURN v_terms;

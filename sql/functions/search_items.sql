@@ -1,0 +1,86 @@
+-- The one search: what of a user's memories and active facts answers a question.
+--
+-- p_level is hybrid (words and vectors), vector, keyword or ilike. A level that finds nothing falls to ilike, unless
+-- p_falls is false; search_level says which one found the rows. The parts add up to the score exactly; the rules are
+-- in ranked_items() and items_containing().
+--
+-- callers: queries/search.sql, hybrid_search(); any SQL client
+-- locks: none beyond reading
+-- volatility: STABLE, it reads tables and now()
+-- returns: a page of items, best first; cosine and bm25 are raw; in every row the candidates of each arm, the items
+--   in scope and the postings read
+
+CREATE OR REPLACE FUNCTION :"schema".search_items(
+    p_user_id text,
+    p_app_name text,
+    p_query text,
+    p_embedding :"vector_schema".vector DEFAULT NULL,
+    p_level text DEFAULT 'hybrid',
+    p_limit integer DEFAULT 10,
+    p_offset integer DEFAULT 0,
+    p_semantic_weight double precision DEFAULT 0.4,
+    p_keyword_weight double precision DEFAULT 0.6,
+    p_kinds text[] DEFAULT '{memory,fact}',
+    p_types text[] DEFAULT NULL,
+    p_thread text DEFAULT NULL,
+    p_since timestamptz DEFAULT NULL,
+    p_until timestamptz DEFAULT NULL,
+    p_metadata jsonb DEFAULT NULL,
+    p_falls boolean DEFAULT true
+)
+RETURNS TABLE (
+    kind text,
+    id uuid,
+    search_level text,
+    score double precision,
+    semantic_part double precision,
+    keyword_part double precision,
+    neighbours_part double precision,
+    session_part double precision,
+    speaker_part double precision,
+    relevance_part double precision,
+    retention_part double precision,
+    semantic double precision,
+    keyword double precision,
+    cosine double precision,
+    bm25 double precision,
+    semantic_candidates integer,
+    keyword_candidates integer,
+    scope_items bigint,
+    postings_read bigint
+)
+LANGUAGE plpgsql
+STABLE
+ROWS 10
+SET search_path = :"schema", :"vector_schema", pg_catalog, pg_temp
+AS $function$
+#variable_conflict use_column
+DECLARE
+    v_allowed uuid[] := allowed_items(p_user_id, p_app_name, p_kinds, p_types, p_thread, p_since, p_until, p_metadata);
+BEGIN
+    IF p_level <> 'ilike' THEN
+        RETURN QUERY
+        SELECT r.kind, r.id, p_level, r.score, r.semantic_part, r.keyword_part, r.neighbours_part, r.session_part,
+            r.speaker_part, r.relevance_part, 0::float8, r.semantic, r.keyword, r.cosine, r.bm25,
+            r.semantic_candidates, r.keyword_candidates, r.scope_items, r.postings_read
+        FROM ranked_items(p_user_id, p_app_name, p_query, p_embedding, p_level, p_limit, p_offset,
+            p_semantic_weight, p_keyword_weight, p_kinds, v_allowed) AS r;
+        IF FOUND OR NOT p_falls THEN
+            RETURN;
+        END IF;
+        -- An empty further page is the end of the list, no reason to fall.
+        IF p_offset > 0 THEN
+            PERFORM 1 FROM ranked_items(p_user_id, p_app_name, p_query, p_embedding, p_level, 1, 0,
+                p_semantic_weight, p_keyword_weight, p_kinds, v_allowed);
+            IF FOUND THEN
+                RETURN;
+            END IF;
+        END IF;
+    END IF;
+
+    RETURN QUERY
+    SELECT c.kind, c.id, 'ilike', c.score, 0::float8, 0::float8, 0::float8, 0::float8, 0::float8, 0::float8, c.score,
+        NULL::float8, NULL::float8, NULL::float8, NULL::float8, 0, 0, NULL::bigint, 0::bigint
+    FROM items_containing(p_user_id, p_app_name, p_query, p_limit, p_offset, p_kinds, v_allowed) AS c;
+END
+$function$;
