@@ -21,7 +21,7 @@ _STAMP = re.compile(
     r"\[negmem (?P<version>\S+) template (?P<template>[0-9a-f]{16})"
     r" definition (?P<definition>[0-9a-f]{16})\]\s*\Z"
 )
-_HEAD = re.compile(r"\ACREATE OR REPLACE FUNCTION (?:\"(?:[^\"]|\"\")+\"|\w+)\.")
+_HEAD = re.compile(r"\A(?P<act>[A-Z ]+ FUNCTION )(?:\"(?:[^\"]|\"\")+\"|\w+)\.")
 
 
 @dataclass(frozen=True)
@@ -132,7 +132,7 @@ def _read(database: Database, connection: Connection, schema: str | None) -> lis
 
 def _function(database: Database, row: dict[str, Any]) -> LiveFunction:
     own = quote_identifier(database.schema)
-    text = _HEAD.sub(lambda _: f"CREATE OR REPLACE FUNCTION {own}.", _lines(row["definition"]))
+    text = _HEAD.sub(lambda found: f"{found['act']}{own}.", _lines(row["definition"]))
     definition = Definition(
         name=row["name"],
         argument_types=row["argument_types"],
