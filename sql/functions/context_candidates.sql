@@ -1,0 +1,74 @@
+-- What belongs into a context whatever is asked: core blocks, the profile, and what was last said.
+--
+--   core      blocks of the thread, then of the app, then of the user; newer versions first
+--   profile   active facts of type profile, the more important first
+--   history   messages of one thread, newest first: the named one, else the one that changed last. Calls of
+--             tools and what has no text are no part of it
+--
+-- callers: get_context_window(), queries/context.sql
+-- locks: none beyond reading
+-- volatility: STABLE, it reads tables and now()
+-- returns: candidates by section, best first by rank
+
+CREATE OR REPLACE FUNCTION :"schema".context_candidates(
+    p_user_id text,
+    p_app_name text,
+    p_thread_id uuid DEFAULT NULL
+)
+RETURNS TABLE (
+    section text,
+    rank bigint,
+    id uuid,
+    label text,
+    content text,
+    occurred_at timestamptz,
+    thread_id uuid,
+    "position" integer
+)
+LANGUAGE sql
+STABLE
+PARALLEL SAFE
+SET search_path = :"schema", pg_catalog, pg_temp
+AS $function$
+    WITH thread AS (
+        SELECT t.id
+        FROM threads AS t
+        WHERE t.user_id = p_user_id AND t.app_name = p_app_name AND (p_thread_id IS NULL OR t.id = p_thread_id)
+        ORDER BY t.updated_at DESC, t.occurred_at DESC NULLS LAST, t.id
+        LIMIT 1
+    )
+    (
+        SELECT 'core', row_number() OVER (ORDER BY
+                array_position('{thread,app,user}'::text[], b.scope::text), b.version DESC, b.label, b.id),
+            b.id, b.scope || ':' || b.label, b.content, b.updated_at, b.thread_id, NULL::integer
+        FROM memory_core_blocks AS b
+        WHERE b.app_name = p_app_name
+            AND (b.owner_kind, b.owner) IN (('user', p_user_id), ('global', ''))
+            AND (b.thread_id IS NULL OR b.thread_id = (SELECT h.id FROM thread AS h))
+        LIMIT 100
+    )
+    UNION ALL
+    (
+        SELECT 'profile', row_number() OVER (ORDER BY f.importance_score DESC, f.key, f.id),
+            f.id, f.key::text, f.value #>> '{}', f.valid_from, f.thread_id, NULL
+        FROM facts AS f
+        WHERE f.user_id = p_user_id AND f.app_name = p_app_name AND f.fact_type = 'profile'
+            AND f.status = 'active' AND f.deleted_at IS NULL
+            AND (f.valid_from IS NULL OR f.valid_from <= now())
+            AND (f.valid_until IS NULL OR f.valid_until > now())
+        LIMIT 200
+    )
+    UNION ALL
+    SELECT 'history', row_number() OVER (ORDER BY said.sequence_num DESC), said.id, said.author::text,
+        said.words, said.occurred_at, said.thread_id, said.position
+    FROM (
+        SELECT e.id, e.author, event_text(e.content) AS words, e.occurred_at, e.thread_id, e.position,
+            e.sequence_num
+        FROM events AS e
+        WHERE e.user_id = p_user_id AND e.app_name = p_app_name AND e.thread_id = (SELECT h.id FROM thread AS h)
+            AND e.event_type = 'message' AND btrim(COALESCE(event_text(e.content), ''), E' \n\r\t') <> ''
+        ORDER BY e.sequence_num DESC
+        LIMIT 200
+    ) AS said
+    ORDER BY 1, 2
+$function$;
