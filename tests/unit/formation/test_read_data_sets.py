@@ -59,7 +59,11 @@ def test_locomo_as_published() -> None:
         assert (second.thread, second.store) == ("conv-1/session_2", "conv-1")
         assert tenth.thread == "conv-1/session_10"
         ann, bo = second.turns
-        assert (ann.speaker, ann.id, ann.text) == ("Ann", "D2:1", "Look at this!")
+        assert (ann.speaker, ann.id, ann.text) == (
+            "Ann",
+            "D2:1",
+            "Look at this!\n[picture: a photo of a dog]",
+        )
         assert ann.metadata == {"image_caption": "a photo of a dog"}
         assert str(bo.occurred_at) == "2023-05-08 13:56:00+00:00"
         assert "SECRET" not in repr((second, tenth))

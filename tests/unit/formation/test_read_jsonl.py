@@ -110,7 +110,8 @@ def test_files_of_retrieval_data_sets() -> None:
             }
         )
     )
-    assert (shown.id, shown.text, shown.metadata) == ("D1:1", "look", {"image_caption": "a dog"})
+    assert (shown.id, shown.text) == ("D1:1", "look\n[picture: a dog]")
+    assert shown.metadata == {"image_caption": "a dog"}
 
 
 def test_labels_are_not_read_and_unknown_keys_are_told_once() -> None:
@@ -172,7 +173,7 @@ def test_a_bad_line_is_a_reject_and_the_rest_is_read(line: str, reason: str, det
         ({"role": "user", "text": "a", "datetime": "0001-01-01"}, "datetime_invalid"),
         ({"role": "user", "text": "a", "metadata": [1]}, "metadata_invalid"),
         ({"role": "user", "text": "a", "metadata": {"k": "x" * 1_100_000}}, "metadata_too_long"),
-        ({"role": "user", "text": "字" * 3_000_000}, "text_too_long"),
+        ({"role": "user", "text": "字" * 4_000_001}, "text_too_long"),
         ({"speaker": "s" * 300, "text": "a"}, "name_too_long"),
         ({"user": "你好", "assistant": None}, "text_invalid"),
     ],

@@ -98,9 +98,10 @@ def test_windows_line_ends() -> None:
     ]
 
 
-def test_a_turn_above_the_limit_is_refused_not_cut(monkeypatch: pytest.MonkeyPatch) -> None:
-    line = "记忆" * 1000 + "\n"
-    (fault,) = rejects_of("**User:** a\n" + line * 1500 + "**Assistant:** b\n", "markdown")
+def test_a_turn_above_the_limit_is_refused_not_cut() -> None:
+    line = "记忆" * 50 + "\n"
+    data = "**User:** a\n" + line * 1500 + "**Assistant:** b\n"
+    (fault,) = rejects_of(data, "markdown", max_characters=100_000)
     assert fault.reason == "text_too_long"
 
 

@@ -28,6 +28,13 @@ def result_text(result: object) -> str:
     )
 
 
+def with_caption(text: object, caption: object) -> object:
+    """The text of a turn that shares a picture: what was said, then what the picture shows."""
+    if not isinstance(text, str) or not isinstance(caption, str) or not caption.strip():
+        return text
+    return f"{text}\n[picture: {caption.strip()}]".lstrip("\n")
+
+
 def attachment(kind: str, link: object = None, media: object = None) -> dict[str, object]:
     """What is remembered of an attached file: its kind and where it lies, never its bytes."""
     kept: dict[str, object] = {"type": kind}

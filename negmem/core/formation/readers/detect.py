@@ -50,6 +50,8 @@ def detect(source: Source, wanted: str = "auto") -> Detected:
     `input_format_unclear` where auto can't tell.
     """
     as_lines = _is_lines(source, is_named_jsonl=wanted == "jsonl")
+    head = source.head if as_lines else source.head[:HEAD_BYTES]
+    source.forget_head()
     if wanted != "auto":
         if wanted not in FORMATS:
             raise UsageError(
@@ -59,12 +61,12 @@ def detect(source: Source, wanted: str = "auto") -> Detected:
                 hint="negmem ingest --help",
             )
         return Detected(wanted, as_lines)
-    head = source.head.decode("utf-8", "replace")
-    found = _by_values(head) if as_lines else _by_keys(head)
-    if found is None and not as_lines and speakers_in(head):
+    text = head.decode("utf-8", "replace")
+    found = _by_values(text) if as_lines else _by_keys(text)
+    if found is None and not as_lines and speakers_in(text):
         found = "markdown"
     if found is None:
-        first = next((line for line in head.splitlines() if line.strip()), "")[:60]
+        first = next((line for line in text.splitlines() if line.strip()), "")[:60]
         raise NegmemError(
             "input_format_unclear",
             f"cannot tell the format of {source.name}",

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from negmem.core.formation.readers.calls import with_caption
 from negmem.core.formation.readers.documents import Element, json_documents, json_lines
 from negmem.core.formation.readers.records import (
     Place,
@@ -164,7 +165,7 @@ def _turn(turn: Mapping[str, object], position: int, builder: TurnBuilder) -> Tu
         metadata = {**(metadata or {}), "image_caption": caption}
     return builder.turn(
         position,
-        turn["text"],
+        with_caption(turn["text"], caption),
         role=turn.get("role"),
         speaker=turn.get("speaker"),
         time=turn.get("datetime"),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
+from negmem.core.formation.readers.calls import with_caption
 from negmem.core.formation.readers.documents import Element, json_documents, json_lines
 from negmem.core.formation.readers.jsonl import SessionLines
 from negmem.core.formation.readers.records import (
@@ -84,7 +85,7 @@ def _turn(turn: object, position: int, builder: TurnBuilder, place: Place) -> Tu
         caption = turn.get("blip_caption")
         return builder.turn(
             position,
-            turn.get("text"),
+            with_caption(turn.get("text"), caption),
             speaker=turn.get("speaker"),
             id=turn.get("dia_id"),
             metadata={"image_caption": caption} if caption else None,

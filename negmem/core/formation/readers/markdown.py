@@ -28,7 +28,7 @@ from negmem.core.formation.readers.records import (
     session_time,
 )
 from negmem.core.formation.readers.source import CutShortError, LineTooLongError, Source
-from negmem.core.text.clean import MAX_TEXT_BYTES, TextRefusedError, decode_line
+from negmem.core.text.clean import TextRefusedError, decode_line
 
 _NAME = r"[^\W\d_][\w.'’·-]*(?: [^\W_][\w.'’·-]*){0,3}"
 _STAMP = r"[\[(（](?P<time{0}>[^\])）]{{4,40}})[\])）]"
@@ -191,7 +191,7 @@ class _Transcript:
 
     def _keep(self, number: int, line: str) -> None:
         if self._pending is not None:
-            if self._pending.size <= MAX_TEXT_BYTES:
+            if self._pending.size <= self._options.max_characters:
                 self._pending.lines.append(line)
                 self._pending.size += len(line) + 1
         elif line.strip() and not _HEADING.fullmatch(line) and not re.fullmatch(r"[-*_=\s]+", line):

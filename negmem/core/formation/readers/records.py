@@ -134,12 +134,13 @@ Record = Session | Reject | Remark
 class ReadOptions:
     """How to read: `me`, the speaker who is the user; `zone`, of times that name none.
 
-    `thread` is the name for sessions that have none.
+    `thread` is the name for sessions that have none; `max_characters` bounds the text of a turn.
     """
 
     me: str | None = None
     zone: tzinfo = timezone.utc
     thread: str | None = None
+    max_characters: int = 4_000_000
 
 
 class TurnBuilder:
@@ -186,7 +187,7 @@ class TurnBuilder:
         if not isinstance(text, str):
             raise RecordFaultError("text_invalid", f"the text is {json_type(text)}, not a string")
         try:
-            clean, replaced = clean_text(text)
+            clean, replaced = self._text(text)
             members, in_metadata = _object(metadata, "metadata")
             deeds, in_actions = _object(actions, "actions")
         except TextRefusedError as error:
@@ -215,6 +216,14 @@ class TurnBuilder:
             actions=deeds,
             content_hash=_content_hash(part, name, hashed, kind, clean, deeds),
         )
+
+    def _text(self, text: str) -> tuple[str, Replaced]:
+        limit = self._options.max_characters
+        if len(text) > limit:
+            raise TextRefusedError(
+                "text_too_long", f"at most {limit:,} characters a turn, got {len(text):,}"
+            )
+        return clean_text(text, max_bytes=limit * 4)
 
     def _role(self, role: object, name: str | None) -> str:
         me = self._options.me

@@ -62,6 +62,7 @@ class Source:
         if self.head.startswith(b"\xef\xbb\xbf"):
             self.head = self.head[3:]
         self._pending = self.head
+        self._taken = 0
 
     @property
     def bytes_read(self) -> int:
@@ -71,7 +72,7 @@ class Source:
     def look_ahead(self, size: int) -> None:
         """Makes `head` reach to the first line end, as far as that is within size bytes.
 
-        Only before anything was read.
+        Only before anything was read; `forget_head` gives the memory back.
         """
         parts = [self.head]
         held = len(self.head)
@@ -79,6 +80,10 @@ class Source:
             parts.append(piece)
             held += len(piece)
         self.head = self._pending = b"".join(parts)
+
+    def forget_head(self) -> None:
+        """Cuts `head` to its first HEAD_BYTES; what is to be read stays."""
+        self.head = self.head[:HEAD_BYTES]
 
     def close(self) -> None:
         """Closes the file; standard input stays open."""
@@ -89,9 +94,11 @@ class Source:
 
         Raises: CutShortError.
         """
-        if self._pending:
-            piece, self._pending = self._pending[:size], self._pending[size:]
+        if self._taken < len(self._pending):
+            piece = self._pending[self._taken : self._taken + size]
+            self._taken += len(piece)
             return piece
+        self._pending, self._taken = b"", 0
         return self._read(size)
 
     def lines(self) -> Iterator[tuple[int, bytes | LineTooLongError]]:

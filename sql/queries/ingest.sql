@@ -1,0 +1,269 @@
+-- Turns of conversations into threads, events, memories and their vectors.
+--
+-- The order in which rows are locked is the same in every transaction: threads, events and memories,
+-- older members of the threads, the user's term statistics, the queue.
+
+-- name: model
+-- params: app_name
+-- returns: the app's active embedding model with its mean, if it has one
+SELECT m.id, m.provider::text AS provider, m.model::text AS model, m.version::text AS version, m.dims,
+    m.mean::real[] AS mean
+FROM :"schema".embedding_models AS m
+WHERE m.app_name = %(app_name)s::varchar AND m.status = 'active';
+
+-- name: find_turns
+-- params: app_name, thread_users, thread_names, turn_threads, turn_positions, turn_hashes, model_id
+-- returns: the turns that are stored already, by their number; of those whose memory has no vector of
+--   the model, the memory with its text
+SELECT given.number::integer AS number, bare.id AS memory_id, bare.content, bare.speaker
+FROM unnest(%(turn_threads)s::integer[], %(turn_positions)s::integer[], %(turn_hashes)s::bytea[])
+    WITH ORDINALITY AS given (thread, position, content_hash, number)
+JOIN unnest(%(thread_users)s::varchar[], %(thread_names)s::text[])
+    WITH ORDINALITY AS place (user_id, external_id, number) ON place.number = given.thread
+JOIN :"schema".threads AS t
+    ON t.user_id = place.user_id AND t.app_name = %(app_name)s::varchar AND t.external_id = place.external_id
+JOIN :"schema".events AS e
+    ON e.user_id = t.user_id AND e.app_name = t.app_name AND e.thread_id = t.id
+    AND e.position = given.position AND e.content_hash = given.content_hash
+LEFT JOIN LATERAL (
+    SELECT m.id, m.content, m.metadata ->> 'speaker' AS speaker
+    FROM :"schema".item_sources AS s
+    JOIN :"schema".memories AS m
+        ON m.user_id = s.user_id AND m.app_name = s.app_name AND m.id = s.item_id
+    WHERE s.user_id = e.user_id AND s.app_name = e.app_name AND s.event_id = e.id
+        AND s.item_kind = 'memory' AND s.extractor = 'ingest'
+        AND m.deleted_at IS NULL
+        AND NOT EXISTS (
+            SELECT 1 FROM :"schema".memory_vectors AS v
+            WHERE v.user_id = m.user_id AND v.app_name = m.app_name AND v.memory_id = m.id
+                AND v.model_id = %(model_id)s::smallint)
+    LIMIT 1
+) AS bare ON %(model_id)s::smallint IS NOT NULL
+ORDER BY given.number;
+
+-- name: open_threads
+-- params: app_name, thread_users, thread_names, thread_states, thread_times
+-- A user who is new has no memory yet: all fading times to come are computed under the present settings.
+WITH given AS MATERIALIZED (
+    SELECT g.user_id, g.external_id, g.state, g.occurred_at
+    FROM unnest(%(thread_users)s::varchar[], %(thread_names)s::text[], %(thread_states)s::jsonb[],
+        %(thread_times)s::timestamptz[]) AS g (user_id, external_id, state, occurred_at)
+),
+known AS (
+    INSERT INTO :"schema".users (user_id, app_name, fades_threshold, fades_lambda)
+    SELECT g.user_id, %(app_name)s::varchar, s.threshold, s.decay_lambda
+    FROM (SELECT DISTINCT one.user_id FROM given AS one) AS g
+    CROSS JOIN :"schema".retention_settings(%(app_name)s::text) AS s
+    ORDER BY g.user_id
+    ON CONFLICT (user_id, app_name) DO NOTHING
+)
+INSERT INTO :"schema".threads (user_id, app_name, external_id, state, occurred_at)
+SELECT g.user_id, %(app_name)s::varchar, g.external_id, g.state, g.occurred_at
+FROM given AS g
+ORDER BY g.user_id, g.external_id
+ON CONFLICT (user_id, app_name, external_id) DO NOTHING;
+
+-- name: store_turns
+-- params: app_name, run_id, thread_users, thread_names, event_ids, memory_ids, turn_threads, turn_positions,
+--   turn_hashes, turn_authors, turn_roles, turn_kinds, turn_texts, turn_extras, turn_actions, turn_metadata,
+--   turn_times, turn_invocations
+-- returns: the turns that were added, by their number, with their thread and how many live memories it had
+--   before, counted up to 6: beyond five neighbours the retention score no longer changes
+WITH place AS MATERIALIZED (
+    SELECT p.number, t.user_id, t.id AS thread_id
+    FROM unnest(%(thread_users)s::varchar[], %(thread_names)s::text[])
+        WITH ORDINALITY AS p (user_id, external_id, number)
+    JOIN :"schema".threads AS t
+        ON t.user_id = p.user_id AND t.app_name = %(app_name)s::varchar AND t.external_id = p.external_id
+),
+given AS MATERIALIZED (
+    SELECT g.*
+    FROM unnest(%(event_ids)s::uuid[], %(memory_ids)s::uuid[], %(turn_threads)s::integer[],
+        %(turn_positions)s::integer[], %(turn_hashes)s::bytea[], %(turn_authors)s::varchar[],
+        %(turn_roles)s::text[], %(turn_kinds)s::varchar[], %(turn_texts)s::text[], %(turn_extras)s::jsonb[],
+        %(turn_actions)s::jsonb[], %(turn_metadata)s::jsonb[], %(turn_times)s::timestamptz[],
+        %(turn_invocations)s::uuid[])
+        WITH ORDINALITY AS g (event_id, memory_id, thread, position, content_hash, author, role, kind, said,
+            extra, actions, metadata, occurred_at, invocation_id, number)
+),
+added AS (
+    INSERT INTO :"schema".events (id, user_id, app_name, thread_id, invocation_id, author, event_type, content,
+        actions, position, content_hash, occurred_at)
+    SELECT g.event_id, p.user_id, %(app_name)s::varchar, p.thread_id,
+        COALESCE(g.invocation_id, gen_random_uuid()), g.author, g.kind,
+        jsonb_build_object('role', g.role, 'parts', jsonb_build_array(jsonb_build_object('text', g.said)))
+            || g.extra,
+        g.actions, g.position, g.content_hash, g.occurred_at
+    FROM given AS g
+    JOIN place AS p ON p.number = g.thread
+    ORDER BY g.number
+    ON CONFLICT ON CONSTRAINT events_turn_unique DO NOTHING
+    RETURNING id, user_id, thread_id
+),
+turn AS MATERIALIZED (
+    SELECT a.user_id, a.thread_id, g.*
+    FROM added AS a
+    JOIN given AS g ON g.event_id = a.id
+),
+neighbours AS MATERIALIZED (
+    SELECT n.user_id, n.thread_id, n.added, before.memories AS before, facts.facts
+    FROM (
+        SELECT t.user_id, t.thread_id, count(t.memory_id) AS added
+        FROM turn AS t
+        GROUP BY t.user_id, t.thread_id
+    ) AS n
+    CROSS JOIN LATERAL (
+        SELECT count(*) AS memories
+        FROM (
+            SELECT 1 FROM :"schema".memories AS m
+            WHERE m.user_id = n.user_id AND m.app_name = %(app_name)s::varchar AND m.thread_id = n.thread_id
+                AND m.deleted_at IS NULL
+            LIMIT 6) AS few
+    ) AS before
+    CROSS JOIN LATERAL (
+        SELECT count(*) AS facts
+        FROM (
+            SELECT 1 FROM :"schema".facts AS f
+            WHERE f.user_id = n.user_id AND f.app_name = %(app_name)s::varchar AND f.thread_id = n.thread_id
+                AND f.status = 'active' AND f.deleted_at IS NULL
+            LIMIT 5) AS few
+    ) AS facts
+),
+fresh AS MATERIALIZED (
+    SELECT r.related::bigint AS related, s.threshold, s.decay_lambda,
+        :"schema".calculate_retention_score(0, now(), now(), 'episodic', r.related, NULL, now(),
+            s.decay_lambda) AS score,
+        :"schema".retention_crossing_time(0, now(), now(), 'episodic', r.related, NULL, s.threshold,
+            s.decay_lambda) AS fades_at,
+        :"schema".calculate_importance_score(0, now(), now(), 'episodic') AS importance
+    FROM :"schema".retention_settings(%(app_name)s::text) AS s
+    CROSS JOIN generate_series(0, 5) AS r (related)
+),
+remembered AS (
+    INSERT INTO :"schema".memories (id, user_id, app_name, thread_id, content, metadata, occurred_at, position,
+        last_accessed_at, created_at, retention_score, fades_at, fades_basis, importance_score)
+    SELECT t.memory_id, t.user_id, %(app_name)s::varchar, t.thread_id, t.said, t.metadata, t.occurred_at,
+        t.position, now(), now(),
+        CASE WHEN t.metadata ? 'decay_override'
+            THEN :"schema".calculate_retention_score(0, now(), now(), 'episodic', f.related::integer,
+                :"schema".retention_decay_override(t.metadata), now(), f.decay_lambda)
+            ELSE f.score END,
+        CASE WHEN t.metadata ? 'decay_override'
+            THEN :"schema".retention_crossing_time(0, now(), now(), 'episodic', f.related::integer,
+                :"schema".retention_decay_override(t.metadata), f.threshold, f.decay_lambda)
+            ELSE f.fades_at END,
+        :"schema".retention_basis(0, now(), now(), 'episodic', t.metadata),
+        f.importance
+    FROM turn AS t
+    JOIN neighbours AS n ON n.user_id = t.user_id AND n.thread_id = t.thread_id
+    JOIN fresh AS f ON f.related = LEAST(5, n.before + n.added - 1 + n.facts)
+    WHERE t.memory_id IS NOT NULL
+    ORDER BY t.number
+),
+sourced AS (
+    INSERT INTO :"schema".item_sources (user_id, app_name, item_kind, item_id, event_id, run_id, extractor)
+    SELECT t.user_id, %(app_name)s::varchar, 'memory', t.memory_id, t.event_id, %(run_id)s::uuid, 'ingest'
+    FROM turn AS t
+    WHERE t.memory_id IS NOT NULL
+)
+SELECT t.number::integer AS number, t.thread_id, n.before::integer AS before
+FROM turn AS t
+JOIN neighbours AS n ON n.user_id = t.user_id AND n.thread_id = t.thread_id
+ORDER BY t.number;
+
+-- name: touch_threads
+-- params: app_name, users, threads
+-- A thread that this transaction opened bears its time already.
+UPDATE :"schema".threads AS t
+SET updated_at = now(), version = t.version + 1
+FROM (
+    SELECT one.user_id, one.app_name, one.id
+    FROM unnest(%(users)s::varchar[], %(threads)s::uuid[]) AS g (user_id, id)
+    JOIN :"schema".threads AS one
+        ON one.user_id = g.user_id AND one.app_name = %(app_name)s::varchar AND one.id = g.id
+    WHERE one.created_at < now()
+    ORDER BY one.user_id, one.id
+    FOR NO KEY UPDATE OF one
+) AS grown
+WHERE t.user_id = grown.user_id AND t.app_name = grown.app_name AND t.id = grown.id;
+
+-- name: rescore_grown
+-- params: app_name, users, threads
+-- Members of threads that had few: each has more neighbours now.
+SELECT COALESCE(sum(:"schema".rescore_memories(g.user_id::text, %(app_name)s::text, members.ids)), 0)::integer
+    AS rescored
+FROM unnest(%(users)s::varchar[], %(threads)s::uuid[]) AS g (user_id, thread_id)
+CROSS JOIN LATERAL (
+    SELECT array_agg(few.id) AS ids
+    FROM (
+        SELECT m.id
+        FROM :"schema".memories AS m
+        WHERE m.user_id = g.user_id AND m.app_name = %(app_name)s::varchar AND m.thread_id = g.thread_id
+            AND m.deleted_at IS NULL AND m.created_at < now()
+        LIMIT 8) AS few
+) AS members
+WHERE members.ids IS NOT NULL;
+
+-- name: index
+-- params: app_name, users, memory_ids
+-- returns: how many memories were indexed
+-- For memories that this transaction wrote: nobody else can have indexed them, which index_memories() must
+-- allow for at twice the cost. Postings go in by term, as their index has them.
+WITH terms AS MATERIALIZED (
+    SELECT m.user_id, m.id, t.term, t.tf, t.len
+    FROM unnest(%(users)s::varchar[], %(memory_ids)s::uuid[]) AS g (user_id, memory_id)
+    JOIN :"schema".memories AS m
+        ON m.user_id = g.user_id AND m.app_name = %(app_name)s::varchar AND m.id = g.memory_id
+    CROSS JOIN LATERAL :"schema".index_terms(m.metadata ->> 'speaker', m.content, m.occurred_at) AS t
+),
+posted AS (
+    INSERT INTO :"schema".memory_terms (user_id, app_name, term, memory_id, tf, len)
+    SELECT t.user_id, %(app_name)s::varchar, t.term, t.id, t.tf, t.len
+    FROM terms AS t
+    ORDER BY t.user_id, t.term, t.id
+),
+documents AS (
+    SELECT t.user_id, count(*) AS documents, sum(t.len) AS total_len
+    FROM (SELECT DISTINCT one.user_id, one.id, one.len FROM terms AS one) AS t
+    GROUP BY t.user_id
+),
+counted AS (
+    INSERT INTO :"schema".memory_term_stats AS s (user_id, app_name, documents, total_len)
+    SELECT d.user_id, %(app_name)s::varchar, d.documents, d.total_len
+    FROM documents AS d
+    ORDER BY d.user_id
+    ON CONFLICT (user_id, app_name) DO UPDATE
+        SET documents = s.documents + excluded.documents, total_len = s.total_len + excluded.total_len
+)
+SELECT COALESCE(sum(d.documents), 0)::integer AS indexed FROM documents AS d;
+
+-- name: missing_vectors
+-- params: app_name, users, memory_ids, model_id
+-- returns: which of the memories still stand without a vector of the model; locked until the commit
+SELECT m.id
+FROM unnest(%(users)s::varchar[], %(memory_ids)s::uuid[]) AS g (user_id, memory_id)
+JOIN :"schema".memories AS m
+    ON m.user_id = g.user_id AND m.app_name = %(app_name)s::varchar AND m.id = g.memory_id
+WHERE m.deleted_at IS NULL
+    AND NOT EXISTS (
+        SELECT 1 FROM :"schema".memory_vectors AS v
+        WHERE v.user_id = m.user_id AND v.app_name = m.app_name AND v.memory_id = m.id
+            AND v.model_id = %(model_id)s::smallint)
+ORDER BY m.user_id, m.id
+FOR UPDATE OF m;
+
+-- name: copy_vectors
+COPY :"schema".memory_vectors (user_id, app_name, memory_id, model_id, bits, embedding)
+FROM STDIN (FORMAT BINARY);
+
+-- name: enqueue
+-- params: app_name, users, threads
+-- returns: a row a job that waits now; one that runs already is told that there is more to read
+INSERT INTO :"schema".consolidation_jobs AS j (user_id, app_name, thread_id, job_type)
+SELECT g.user_id, %(app_name)s::varchar, g.thread_id, 'fast_replay'
+FROM unnest(%(users)s::varchar[], %(threads)s::uuid[]) AS g (user_id, thread_id)
+ORDER BY g.user_id, g.thread_id
+ON CONFLICT (user_id, app_name, thread_id, job_type) WHERE status IN ('pending', 'running') DO UPDATE
+    SET payload = j.payload || '{"again": true}'
+    WHERE j.status = 'running'
+RETURNING j.id;
