@@ -106,6 +106,12 @@ def main(arguments: list[str]) -> int:
     except BrokenPipeError:
         _silence_stdout()
         return ExitCode.DONE
+    except SystemExit:
+        if type(sys.stdout).__name__ != "PacifyFlushWrapper":
+            raise
+        sys.stdout = sys.__stdout__  # the parser met the closed pipe first, and would say 1
+        _silence_stdout()
+        return ExitCode.DONE
     except (KeyboardInterrupt, typer.Abort):
         return _report(Interrupted(), arguments, None)
     except Exception as error:
@@ -146,6 +152,13 @@ def _explained(error: Exception, arguments: list[str]) -> NegmemError:
         from negmem.core.session import explain_driver_error
 
         return explain_driver_error(error)
+    if isinstance(error, OSError):
+        return NegmemError(
+            "system_error",
+            "the operating system refused what negmem asked of it",
+            why=f"{error.strerror or error}" + (f": {error.filename}" if error.filename else ""),
+            hint="run again with -vv to see where",
+        )
     from negmem import __version__
 
     return NegmemError(
@@ -195,6 +208,9 @@ def _silence_stdout() -> None:
 
 def run() -> None:
     """The console script."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by the caller
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w"))
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="replace")

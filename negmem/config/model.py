@@ -245,8 +245,8 @@ class Retrieval(Section):
     """Search."""
 
     limit: int = key(10, "results, where --limit does not say otherwise", ge=1, le=1_000)
-    semantic_weight: float = key(0.5, "weight 0..1 of the vectors in a hybrid search", ge=0, le=1)
-    keyword_weight: float = key(0.5, "weight 0..1 of the words in a hybrid search", ge=0, le=1)
+    semantic_weight: float = key(0.4, "weight 0..1 of the vectors in a hybrid search", ge=0, le=1)
+    keyword_weight: float = key(0.6, "weight 0..1 of the words in a hybrid search", ge=0, le=1)
     repeat_window_s: int = key(
         60, "within it a repeat or a further page of a query counts as one access", ge=0, le=86_400
     )
