@@ -25,7 +25,6 @@ SELECT c.relname::text AS name,
     greatest(c.reltuples, 0)::bigint AS estimated_rows,
     c.reltuples < 0 AS is_unmeasured,
     c.relpages AS pages,
-    pg_relation_size(c.oid) AS size,
     c.relallvisible AS visible_pages,
     columns.names AS columns,
     columns.zoneless
@@ -38,6 +37,14 @@ CROSS JOIN LATERAL (
     WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
 ) AS columns
 WHERE n.nspname = %(schema)s::name AND c.relkind IN ('r', 'p')
+ORDER BY 1;
+
+-- name: sizes
+-- params: schema, names
+-- returns: bytes of tables; waits for whoever holds one exclusively
+SELECT c.relname::text AS name, pg_relation_size(c.oid) AS bytes
+FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+WHERE n.nspname = %(schema)s::name AND c.relname::text = ANY (%(names)s::text[])
 ORDER BY 1;
 
 -- name: functions
@@ -65,7 +72,12 @@ WHERE v.name = 'vector' AND r.rolname = current_user
 -- name: indexes
 -- params: schema
 SELECT c.relname::text AS name, t.relname::text AS "table", i.indisvalid AND i.indisready AS is_valid,
-    pg_get_indexdef(i.indexrelid) AS definition
+    i.indisunique AS is_unique,
+    ARRAY(
+        SELECT a.attname::text FROM pg_attribute AS a
+        WHERE a.attrelid = i.indexrelid AND a.attnum > 0
+        ORDER BY a.attnum
+    ) AS columns
 FROM pg_index AS i
 JOIN pg_class AS c ON c.oid = i.indexrelid
 JOIN pg_class AS t ON t.oid = i.indrelid
@@ -319,5 +331,7 @@ FROM :"schema".search_items(
     p_user_id => %(user_id)s::text,
     p_app_name => %(app_name)s::text,
     p_query => 'doctor 记忆',
-    p_embedding => array_fill(0.05::real, ARRAY[%(dims)s::integer]):::"vector_schema".vector,
+    p_embedding => (
+        SELECT array_agg(0.05::real) FROM generate_series(1, %(dims)s::integer)
+    ):::"vector_schema".vector,
     p_limit => 1) AS s;

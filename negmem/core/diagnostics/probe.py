@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from negmem.core.diagnostics.registry import Area, CannotLookError, NotNeededError
 from negmem.core.models.diagnosis import Capabilities
-from negmem.db import capabilities, cron_probes
+from negmem.db import capabilities, cron_probes, functions
 from negmem.db.failures import DatabaseError
 from negmem.db.look import INSUFFICIENT_PRIVILEGE, look
 from negmem.errors import NegmemError
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from negmem.config.model import Automation
     from negmem.core.session import Session
     from negmem.db.connect import Database
+    from negmem.db.functions import Comparisons
 
 # The jobs, and how the stored config switches them on.
 _SWITCHES: tuple[tuple[str, str, str], ...] = (
@@ -129,7 +130,7 @@ class Probe:
         return {row["name"]: row for row in rows}
 
     @cached_property
-    def functions(self) -> list[dict[str, Any]]:
+    def function_access(self) -> list[dict[str, Any]]:
         """The functions that stand in the schema, one row a signature."""
         return self.rows("diagnostics", "functions", {"schema": self.database.schema})
 
@@ -154,6 +155,27 @@ class Probe:
         from negmem.config.automation import effective_automation
 
         return effective_automation(self.stored_config["config"] if self.stored_config else {})
+
+    @cached_property
+    def main_automation(self) -> dict[str, Any]:
+        """The main app's stored config, whose values are the functions' defaults."""
+        from negmem.config.automation import effective_automation
+
+        rows = self.rows("installation", "main_config")
+        return effective_automation(rows[0]["config"] if rows else {}).model_dump(mode="json")
+
+    @cached_property
+    def comparisons(self) -> Comparisons:
+        """The managed functions, compared with what this server makes of them; nothing stays."""
+        values = functions.variables(
+            self.main_automation,
+            self.database.schema,
+            self.database.facts.vector_schema or "public",
+        )
+        with self.database.transaction(
+            lock_timeout_ms=min(1_000, self.timeout_ms), statement_timeout_ms=self.timeout_ms
+        ) as connection:
+            return functions.compare(self.database, connection, functions.wanted_functions(values))
 
     @cached_property
     def enabled_jobs(self) -> tuple[str, ...]:

@@ -13,40 +13,27 @@ from negmem.core.diagnostics.probe import Probe
 from negmem.core.diagnostics.registry import RepairPlan
 from negmem.db import functions, ledger
 from negmem.db.connect import Database
-from negmem.db.sqlfiles import function_names
 
 _BATCH = 1_000
 
 
-def create_missing_functions(probe: Probe) -> RepairPlan | None:
-    """Create the managed functions that are missing, as `init` does; the others stay as they are."""
-    have = {row["name"] for row in probe.functions}
-    missing = [name for name in function_names() if name not in have]
-    if not missing:
+def update_functions(probe: Probe) -> RepairPlan | None:
+    """Write the managed functions that are missing or outdated, as `init` does.
+
+    What was edited by hand stays as it is: only `sync --overwrite-edited` takes that.
+    """
+    due = [c.signature for c in probe.comparisons.items if c.state in ("missing", "outdated")]
+    if not due:
         return None
+    database = probe.database
 
     def act() -> str:
-        create_functions(probe, missing)
-        return f"created {', '.join(missing)}"
+        with database.transaction() as connection:
+            ledger.lock_schema(database, connection)
+            functions.install(database, connection, probe.main_automation)
+        return f"wrote {', '.join(due)}"
 
-    return RepairPlan(f"create {', '.join(missing)}", act)
-
-
-def create_functions(probe: Probe, names: list[str]) -> None:
-    """Create the named managed functions, under the schema's lock."""
-    database = probe.database
-    values = functions.variables(
-        probe.automation.model_dump(mode="json"),
-        database.schema,
-        database.facts.vector_schema or "public",
-    )
-    statements = functions.rendered(values)
-    with database.transaction() as connection:
-        ledger.lock_schema(database, connection)
-        connection.execute(database.queries("session", "bodies_unchecked"))
-        for name, statement in statements.items():
-            if name in names:
-                connection.execute(statement)
+    return RepairPlan(f"write {', '.join(due)}", act)
 
 
 def remove_orphan_terms(probe: Probe) -> RepairPlan:

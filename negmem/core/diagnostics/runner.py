@@ -15,6 +15,7 @@ from negmem.core.diagnostics.registry import (
     CannotLookError,
     Check,
     NotNeededError,
+    RepairPlan,
 )
 from negmem.core.diagnostics.verdict import area_reports, reasons, status_of
 from negmem.core.models.diagnosis import (
@@ -96,9 +97,13 @@ def diagnose(
 def mend(probe: Probe, findings: Sequence[Finding], *, dry_run: bool) -> list[Repair]:
     """Mend what is safe to mend of what was found; a repair that fails is told and the next is tried."""
     repairs = []
-    for code in dict.fromkeys(f.code for f in findings if f.fixable):
-        plan_repair = REGISTRY.checks[code].repair
-        plan = plan_repair(probe) if plan_repair else None
+    wanted: dict[Callable[[Probe], RepairPlan | None], str] = {}
+    for finding in findings:
+        repair = REGISTRY.checks[finding.code].repair if finding.fixable else None
+        if repair is not None:
+            wanted.setdefault(repair, finding.code)
+    for repair, code in wanted.items():
+        plan = repair(probe)
         if plan is None:
             continue
         if dry_run:

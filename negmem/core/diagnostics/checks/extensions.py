@@ -54,6 +54,8 @@ def vector_not_created(probe: Probe) -> Found | None:
 @check("vector_not_usable", "extensions", needs=("vector_not_created",))
 def vector_not_usable(probe: Probe) -> Found | None:
     """This role can compute a distance, wherever the extension stands."""
+    if not probe.has_vector:
+        raise NotNeededError("init creates it")
     if probe.vector.usable:
         return None
     schema = quote_identifier(probe.extensions["vector"].schema or "public")
@@ -70,6 +72,8 @@ def vector_not_usable(probe: Probe) -> Found | None:
 @check("vector_too_old", "extensions", needs=("vector_not_usable",))
 def vector_too_old(probe: Probe) -> Found | None:
     """pgvector has halfvec and the distance of bit strings."""
+    if not probe.has_vector:
+        raise NotNeededError("init creates it")
     missing = [
         name
         for name, works in (
@@ -96,7 +100,9 @@ def vector_too_old(probe: Probe) -> Found | None:
 def vector_outdated(probe: Probe) -> Found | None:
     """The extension is as new as the library that the server loads for it."""
     found = probe.extensions["vector"]
-    if found.available_version in (None, found.installed_version):
+    if None in (found.available_version, found.installed_version):
+        return None
+    if found.available_version == found.installed_version:
         return None
     return Found(
         "pgvector's library is newer than the extension in this database",

@@ -10,35 +10,78 @@ from negmem.core.diagnostics.registry import Found, check
 from negmem.core.formulas.fusion import rrf_score
 from negmem.core.formulas.retention import retention_score
 from negmem.db.failures import DatabaseError
+from negmem.db.functions import Comparison
 from negmem.db.look import CANCELLED
 from negmem.db.sqlfiles import function_names, quote_identifier
 
-
-def _missing(probe: Probe) -> list[str]:
-    have = {row["name"] for row in probe.functions}
-    return [name for name in function_names() if name not in have]
+_READY = ("schema_outdated", "table_missing", "config_missing", "stored_config_invalid")
+_WRITER_MENDS = "negmem sync    or: negmem doctor --fix"
 
 
-@check(
-    "function_missing",
-    "functions",
-    needs=("schema_outdated", "table_missing", "config_missing"),
-    repair=repairs.create_missing_functions,
-)
-def function_missing(probe: Probe) -> Found | list[Found] | None:
-    """Every managed function exists."""
-    names = function_names()
-    missing = _missing(probe)
-    probe.note("functions", f"{len(names) - len(missing)} of {len(names)} present")
-    if not missing:
-        return None
-    probe.note("functions", f"{len(missing)} missing")
+@check("function_missing", "functions", needs=_READY, repair=repairs.update_functions)
+def function_missing(probe: Probe) -> list[Found]:
+    """Every managed function stands, each overload."""
+    wanted = [c for c in probe.comparisons.items if c.wanted is not None]
+    missing = [c for c in wanted if c.state == "missing"]
+    probe.note("functions", f"{len(wanted) - len(missing)} of {len(wanted)} present")
+    if missing:
+        probe.note("functions", f"{len(missing)} missing")
     schema = quote_identifier(probe.database.schema)
+    return [
+        Found(
+            f"{c.signature}: missing; what calls it fails",
+            evidence=f"pg_proc has no such function in schema {schema}",
+            remedy=_WRITER_MENDS,
+            severity="fail",
+        )
+        for c in missing
+    ]
+
+
+@check("function_drifted", "functions", needs=_READY, repair=repairs.update_functions)
+def function_drifted(probe: Probe) -> list[Found]:
+    """The managed functions are what this program and the stored config make of them."""
+    drifted = [c for c in probe.comparisons.items if c.state in ("outdated", "edited", "unmanaged")]
+    if drifted:
+        probe.note("functions", f"{len(drifted)} drifted")
+    if probe.comparisons.reduced:
+        probe.note("functions", "bodies alone compared")
+    return [_drifted(c) for c in drifted]
+
+
+def _drifted(comparison: Comparison) -> Found:
+    """What became of one function, and what would put it right."""
+    stamp = comparison.live.stamp if comparison.live else None
+    name = comparison.signature
+    parts = ", ".join(comparison.differences)
+    if comparison.state == "outdated":
+        return Found(
+            f"{name}: outdated; the config or the program changed since it was written",
+            evidence=f"as negmem {stamp.version if stamp else '?'} wrote it; differs in {parts}",
+            remedy=_WRITER_MENDS,
+            severity="fail",
+        )
+    written = f"negmem {stamp.version} wrote it" if stamp else "it bears no mark of negmem"
+    how = "edited by hand" if stamp else "not written by negmem"
     return Found(
-        f"{', '.join(missing[:4])}{' …' if len(missing) > 4 else ''}: what calls it fails",
-        evidence=f"pg_proc has no such function in schema {schema}",
-        remedy="negmem sync    or: negmem doctor --fix",
+        f"{name}: {how}; it may answer otherwise than the documentation says",
+        evidence=f"{written}; differs in {parts}",
+        remedy="negmem diff    look before overwriting: negmem sync --overwrite-edited --yes",
         severity="fail",
+    )
+
+
+@check("function_leftover", "functions", needs=_READY)
+def function_leftover(probe: Probe) -> Found | None:
+    """No function stands that negmem wrote once and ships no more."""
+    left = [c.signature for c in probe.comparisons.items if c.state == "leftover"]
+    if not left:
+        return None
+    return Found(
+        "functions of an older negmem still stand; nothing calls them",
+        evidence=", ".join(left[:6]),
+        remedy="negmem sync --prune --yes",
+        severity="info",
     )
 
 
@@ -47,7 +90,7 @@ def function_not_executable(probe: Probe) -> Found | None:
     """This role may call the managed functions."""
     names = set(function_names())
     refused = sorted(
-        {f["name"] for f in probe.functions if f["name"] in names and not f["can_execute"]}
+        {f["name"] for f in probe.function_access if f["name"] in names and not f["can_execute"]}
     )
     if not refused:
         return None

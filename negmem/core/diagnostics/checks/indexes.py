@@ -12,10 +12,13 @@ from negmem.db.expected import expected_schema
 from negmem.db.sqlfiles import quote_identifier
 
 # Below these sizes a scan of the whole table is what a good planner does.
-_LARGE_BYTES = 16 * 1024 * 1024
+_LARGE_PAGES = 2_000
+_PAGE_BYTES = 8_192
 _MIN_VISIBLE_SHARE = 0.7
 _SCANNED_TABLES = ("memory_vectors", "memory_terms")
-_SHAPE = re.compile(r"(\(.*\))(?: INCLUDE (\([^)]*\)))?", re.DOTALL)
+_SHAPE = re.compile(
+    r" ON \S+ \((?P<key>[^()]*)\)(?: INCLUDE \((?P<included>[^()]*)\))?(?: |$)(?!\()"
+)
 
 
 def _broken(probe: Probe) -> list[str]:
@@ -62,26 +65,32 @@ def index_differs(probe: Probe) -> Found | None:
     differing = []
     for name, statement in expected_schema().statements.items():
         live = probe.indexes.get(name)
-        if live is not None and _shape(live["definition"]) != _shape(statement):
-            differing.append((name, live["definition"]))
+        columns = _columns(statement)
+        if live is None or columns is None:
+            continue
+        is_unique = statement.startswith("CREATE UNIQUE")
+        if (live["columns"], live["is_unique"]) != (columns, is_unique):
+            differing.append((name, live, columns))
     if not differing:
         return None
-    name, definition = differing[0]
+    name, live, columns = differing[0]
+    probe.note("indexes", f"{len(differing)} differ")
     schema = quote_identifier(probe.database.schema)
     return Found(
-        f"{', '.join(n for n, _ in differing[:6])}: other columns than negmem gave it",
-        evidence=definition,
-        remedy=f"DROP INDEX {schema}.{quote_identifier(name)};   then negmem doctor names its statement",
+        f"{', '.join(n for n, _, _ in differing[:6])}: not the index that negmem made",
+        evidence=f"{name} holds {', '.join(live['columns'])}; expected {', '.join(columns)}",
+        remedy=f"DROP INDEX {schema}.{quote_identifier(name)};"
+        "   then negmem doctor gives the statement that makes it",
     )
 
 
-def _shape(definition: str) -> tuple[str, ...]:
-    """Key and included columns of an index definition, without WHERE and storage."""
-    text = " ".join(definition.split()).split(" WHERE ")[0]
-    text = text.split(" ON ", 1)[1].split(" (", 1)[1].replace('"', "")
-    match = _SHAPE.match(f"({text}")
-    assert match is not None
-    return tuple(part or "" for part in match.groups())
+def _columns(statement: str) -> list[str] | None:
+    """Key and included columns that a CREATE INDEX names; None where it has expressions."""
+    match = _SHAPE.search(" ".join(statement.split()))
+    if match is None:
+        return None
+    names = [match["key"], *([match["included"]] if match["included"] else [])]
+    return [part.split()[0] for name in names for part in name.split(",")]
 
 
 @check("search_reads_table", "indexes", needs=("index_missing", "table_not_readable"), slow=True)
@@ -114,7 +123,7 @@ def _plans(probe: Probe, arms: tuple[tuple[str, str], ...], title: str) -> list[
                 Found(
                     f"{title} {table}: time grows with all users, not with one",
                     evidence=f"EXPLAIN: {scans[0]['Node Type']} on {table},"
-                    f" {probe.tables[table]['size'] >> 20:,} MB",
+                    f" {probe.tables[table]['pages']:,} pages",
                     remedy=f"ANALYZE {quote_identifier(probe.database.schema)}.{table};"
                     "   and look at enable_indexscan, random_page_cost",
                 )
@@ -130,7 +139,7 @@ def _nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 def _is_large(probe: Probe, table: str) -> bool:
     found = probe.tables.get(table)
-    return found is not None and found["size"] >= _LARGE_BYTES
+    return found is not None and found["pages"] >= _LARGE_PAGES
 
 
 @check("visibility_low", "indexes", needs=("table_not_readable",))
@@ -156,14 +165,15 @@ def visibility_low(probe: Probe) -> Found | None:
     )
 
 
-@check("statistics_missing", "indexes", needs=("table_not_readable",))
+@check("statistics_missing", "indexes", needs=("table_not_readable",), slow=True)
 def statistics_missing(probe: Probe) -> Found | None:
     """Large tables have statistics for the planner."""
-    blind = [
-        name
-        for name, table in probe.tables.items()
-        if table["is_unmeasured"] and table["size"] >= _LARGE_BYTES
-    ]
+    unmeasured = [name for name, table in probe.tables.items() if table["is_unmeasured"]]
+    if not unmeasured:
+        return None
+    params = {"schema": probe.database.schema, "names": unmeasured}
+    rows = probe.rows("diagnostics", "sizes", params)
+    blind = [row["name"] for row in rows if row["bytes"] >= _LARGE_PAGES * _PAGE_BYTES]
     if not blind:
         return None
     schema = quote_identifier(probe.database.schema)

@@ -173,7 +173,7 @@ def job_failed(probe: Probe) -> list[Found]:
     return findings
 
 
-@check("cron_history_large", "jobs", needs=("pg_cron_logs_unavailable",))
+@check("cron_history_large", "jobs", needs=("config_missing", "pg_cron_logs_unavailable"))
 def cron_history_large(probe: Probe) -> Found | None:
     """pg_cron's run log, which nothing trims by itself, stays small."""
     if probe.cron.state != "created":
