@@ -139,10 +139,9 @@ class _Reader:
         if _is_nothing(node):
             return True, None
         if key.is_secret and has_clear_password(node.text):
-            text = (
-                f"{key.path} holds a password in clear; write a variable in its place, as in "
-                "${PGPASSWORD}, or leave it out and use ~/.pgpass"
-            )
+            name = "PGPASSWORD" if key.attribute == "dsn" else "API_PASSWORD"
+            text = f"{key.path} holds a password in clear; write ${{{name}}} in its place"
+            text += " or leave it out and use ~/.pgpass" if key.attribute == "dsn" else ""
             self._problem("config_secret_in_yaml", node.mark, key.path, text)
             return False, None
         text, was_filled, missing = expand(node.text, self._env)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 import tempfile
@@ -269,7 +270,8 @@ def _replace(path: Path, data: bytes) -> None:
             os.fsync(stream.fileno())
             os.fchmod(stream.fileno(), status.st_mode & 0o7777)
             if (status.st_uid, status.st_gid) != (os.geteuid(), os.getegid()):
-                os.fchown(stream.fileno(), status.st_uid, status.st_gid)
+                with contextlib.suppress(PermissionError):
+                    os.fchown(stream.fileno(), status.st_uid, status.st_gid)
         Path(temporary).replace(path)
     except BaseException:
         Path(temporary).unlink(missing_ok=True)

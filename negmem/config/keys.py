@@ -171,7 +171,10 @@ def _group(
             held = _default(default or model(), attribute, section)
             members[name] = _group(inner, section, held, field.description)
         else:
-            is_secret = SecretStr in kinds
+            extra = field.json_schema_extra
+            is_secret = SecretStr in kinds or (
+                isinstance(extra, dict) and "may_hold_secret" in extra
+            )
             plain = frozenset(str if kind is SecretStr else kind for kind in kinds)
             members[name] = Key(inner, attribute, field, plain, choices, is_list, is_secret)
     return Group(path, meaning or str(model.__doc__).strip(), members, default)

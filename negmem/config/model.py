@@ -131,7 +131,10 @@ class Embedding(Section):
         "", "onnx and litellm: text put before what is stored, such as 'passage: '"
     )
     api_base: str | None = key(
-        None, "litellm: the endpoint; null: the one of the model's vendor", min_length=1
+        None,
+        "litellm: the endpoint; null: the one of the model's vendor",
+        min_length=1,
+        json_schema_extra={"may_hold_secret": True},
     )
     api_key_env: VariableName | None = key(
         None, "litellm: the name of the environment variable that holds the key, never the key"

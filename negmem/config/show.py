@@ -69,7 +69,9 @@ def _read(config: BaseModel, key: Key) -> Any:
         value = getattr(value, section)
     value = getattr(value, key.attribute)
     if isinstance(value, SecretStr):
-        return mask_dsn(value.get_secret_value())
+        value = value.get_secret_value()
+    if key.is_secret and isinstance(value, str):
+        return mask_dsn(value)
     return list(value) if isinstance(value, tuple) else value
 
 

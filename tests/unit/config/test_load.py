@@ -212,6 +212,12 @@ def test_a_password_in_clear_is_refused_with_the_remedy(folder: Path) -> None:
     assert "s3cr3t" not in text
 
 
+def test_an_address_with_a_password_is_refused_too(folder: Path) -> None:
+    [(code, text)] = problems("embedding: {api_base: 'https://me:s3cr3t@models.example.org/v1'}\n")
+    assert code == "config_secret_in_yaml"
+    assert "s3cr3t" not in text
+
+
 def test_variables_are_filled_in(folder: Path) -> None:
     (folder / "negmem.yaml").write_text(
         "connection: {dsn: 'postgresql://me:${PW}@h/${DB:-agents}', app: a$$b}\n"
