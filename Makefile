@@ -1,11 +1,12 @@
 # Two commands do everything on a fresh machine with python3, make, git and root:
 #   make demo    the whole product on real conversations
 #   make test    linting, typing and every test on five real databases
-.PHONY: help demo test lint venv servers clean distclean
+.PHONY: help demo test lint generate venv servers clean distclean
 
 help:
 	@sed -n 's/^#   //p' $(MAKEFILE_LIST)
 	@echo "make lint     ruff check, ruff format --check and mypy --strict"
+	@echo "make generate  what is made from the code: completions, reference, schemas, defaults"
 	@echo "make venv     .venv with everything for development"
 	@echo "make servers  the databases of the tests, kept running"
 	@echo "make clean    stop them; remove what tests and builds left in the checkout"
@@ -20,6 +21,9 @@ test: venv
 
 lint: venv
 	@scripts/lint.sh
+
+generate: venv
+	@.venv/bin/python -m tools.generate
 
 venv:
 	@scripts/make_venv.sh test
