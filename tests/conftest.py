@@ -19,14 +19,13 @@ import pytest
 
 from tests import servers
 from tests.servers.places import locked
-from tests.support import databases, markers
+from tests.support import databases, marker_plugin, markers
 from tests.support.cli import CliRunner
 from tests.support.databases import TestDatabase
 from tests.support.snapshots import snapshots as snapshots
 
 _KEPT = ("NEGMEM_TEST_DSN", "NEGMEM_TEST_CACHE", "NEGMEM_TEST_MIRROR")
 _swept: set[str] = set()
-_LEDGER = pytest.StashKey[markers.MarkerLedger]()
 
 
 def _clean_environment() -> None:
@@ -55,10 +54,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Make the markers known."""
-    for line in markers.DESCRIPTIONS:
-        config.addinivalue_line("markers", line)
-    config.stash[_LEDGER] = markers.MarkerLedger()
+    """Make the markers known, and count the tests that have them."""
+    config.pluginmanager.register(marker_plugin)
 
 
 def pytest_report_header() -> list[str]:
@@ -67,6 +64,9 @@ def pytest_report_header() -> list[str]:
         f"python {platform.python_version()}, psycopg {psycopg.__version__}, libpq "
         f"{psycopg.pq.version_pretty(psycopg.pq.version())}"
     ]
+    own = servers.own()
+    if own:
+        return [*lines, own.label, "tests of other servers are left out (NEGMEM_TEST_DSN)"]
     for name in servers.NAMES:
         found = servers.status(name)
         lines.append(found.label if found else f"{name}: comes up when a test needs it")
@@ -77,51 +77,17 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Run a test on each server that it names."""
     if "server" in metafunc.fixturenames:
         names = markers.server_names(metafunc.definition)
-        if len(names) > 1:
+        if len(names) > 1 and not servers.own():
             metafunc.parametrize("server", names, indirect=True)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Tests of pg_cron share one database, so one worker runs them."""
-    for item in items:
-        if item.get_closest_marker("needs_cron") is not None:
-            item.add_marker(pytest.mark.xdist_group("cron"))
-    config.stash[_LEDGER].chosen(items)
-
-
-class _Reports:
-    """Hears of each test's outcome, in this process or a worker's."""
-
-    def __init__(self, config: pytest.Config) -> None:
-        self.config = config
-
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Count a test of a marker as run."""
-        self.config.stash[_LEDGER].report(report)
-
-
-def pytest_sessionstart(session: pytest.Session) -> None:
-    """Begin to count."""
-    session.config.pluginmanager.register(_Reports(session.config))
-
-
-@pytest.hookimpl(trylast=True)
-def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
-    """A run in which no test of a marker ran has not tested what it claims."""
-    is_worker = hasattr(session.config, "workerinput")
-    if is_worker or exitstatus != 0 or session.config.option.collectonly:
-        return
-    if session.config.stash[_LEDGER].unmet():
-        session.exitstatus = pytest.ExitCode.TESTS_FAILED
-
-
-def pytest_terminal_summary(
-    terminalreporter: pytest.TerminalReporter, exitstatus: int, config: pytest.Config
-) -> None:
-    """Say which markers were not met."""
-    if not config.option.collectonly:
-        for name in config.stash[_LEDGER].unmet():
-            terminalreporter.write_line(f"no test of {name} ran: the run fails", red=True)
+    """With NEGMEM_TEST_DSN, leave out the tests of other servers."""
+    own = servers.own()
+    if own:
+        chosen = [i for i in items if markers.runs_on_own_server(i, own.cron_database is not None)]
+        config.hook.pytest_deselected(items=[item for item in items if item not in set(chosen)])
+        items[:] = chosen
 
 
 @pytest.fixture

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import psycopg
 import pytest
 
@@ -21,15 +19,17 @@ CAPABLE = ("embedded", "full", "sixteen", "pooled")
 
 @pytest.mark.servers(*EVERY_SERVER)
 def test_each_server_is_what_it_says(server: Server) -> None:
-    major, extensions = {
+    told = {
         "embedded": ("18", {"vector"}),
         "full": ("17", {"vector", "pg_cron", "age"}),
         "pooled": ("17", {"vector", "pg_cron", "age"}),
         "sixteen": ("16", {"vector"}),
         "bare": ("15", {"pg_cron"}),
-    }[server.name]
-    assert server.version.startswith(f"PostgreSQL {major}.")
-    assert {extension.split()[0] for extension in server.extensions} == extensions
+    }
+    if server.name in told:  # a server of one's own is what it is
+        major, extensions = told[server.name]
+        assert server.version.startswith(f"PostgreSQL {major}.")
+        assert {extension.split()[0] for extension in server.extensions} == extensions
 
 
 @pytest.mark.servers(*EVERY_SERVER)
@@ -52,8 +52,9 @@ def test_clones_are_separate(database: TestDatabase, empty_database: TestDatabas
     assert empty_database.value("SELECT to_regnamespace('negentropy') IS NULL") is True
 
 
-def test_sixteen_has_nothing_from_contrib(server_named: Callable[[str], Server]) -> None:
-    with psycopg.connect(server_named("sixteen").admin_dsn) as connection:
+@pytest.mark.servers("sixteen")
+def test_sixteen_has_nothing_from_contrib(server: Server) -> None:
+    with psycopg.connect(server.admin_dsn) as connection:
         found = connection.execute("SELECT name FROM pg_available_extensions ORDER BY 1")
         assert [row[0] for row in found] == ["plpgsql", "vector"]
 

@@ -8,6 +8,6 @@ pooled    `full` behind PgBouncer in transaction mode
 """
 
 from tests.servers.model import Server, ServerUnavailable
-from tests.servers.registry import NAMES, down, ensure, status
+from tests.servers.registry import NAMES, down, ensure, own, status
 
-__all__ = ["NAMES", "Server", "ServerUnavailable", "down", "ensure", "status"]
+__all__ = ["NAMES", "Server", "ServerUnavailable", "down", "ensure", "own", "status"]

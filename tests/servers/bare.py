@@ -43,7 +43,7 @@ def up() -> Server:
         connection.execute(f"CREATE DATABASE {CRON_DATABASE}")
     with psycopg.connect(made.dsn, dbname=CRON_DATABASE, autocommit=True) as connection:
         connection.execute("CREATE EXTENSION pg_cron")
-    return describe(Server("bare", made.dsn, "", (), cron_database=CRON_DATABASE))
+    return describe(Server("bare", made.dsn, "", ()))
 
 
 def down() -> None:

@@ -69,7 +69,6 @@ def up() -> Server:
             made.dsn,
             "",
             (),
-            cron_database=CRON_DATABASE,
             password_dsn=f"postgresql://{LOGIN}:{LOGIN}@127.0.0.1:{made.port}/postgres",
         )
     )

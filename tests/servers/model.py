@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from urllib.parse import quote
 
+from psycopg.conninfo import make_conninfo
+
 
 class ServerUnavailable(Exception):
     """A server can't be had on this machine; the text says why. A run that needs it fails."""
@@ -30,6 +32,8 @@ class Server:
 
     def dsn(self, database: str) -> str:
         """A superuser's DSN for another database of this server."""
+        if "://" not in self.admin_dsn:
+            return make_conninfo(self.admin_dsn, dbname=database)
         head, _, query = self.admin_dsn.partition("?")
         return f"{head.rpartition('/')[0]}/{quote(database, safe='')}" + (
             f"?{query}" if query else ""

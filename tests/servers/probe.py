@@ -19,10 +19,17 @@ def describe(server: Server) -> Server:
             "SELECT name, default_version FROM pg_available_extensions WHERE name = ANY(%s)",
             (list(_TOLD),),
         ).fetchall()
+        cron = connection.execute("SELECT current_setting('cron.database_name', true)").fetchone()
     assert version is not None
+    assert cron is not None
     known: dict[str, str] = dict(offered)
     found = tuple(f"{name} {known[name]}" for name in _TOLD if name in known)
-    return replace(server, version=f"PostgreSQL {version[0].split()[0]}", extensions=found)
+    return replace(
+        server,
+        version=f"PostgreSQL {version[0].split()[0]}",
+        extensions=found,
+        cron_database=cron[0] if "pg_cron" in known else None,
+    )
 
 
 def answers(server: Server) -> bool:

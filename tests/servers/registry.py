@@ -6,10 +6,11 @@ import json
 import os
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
 
 from tests.servers import bare, embedded, full, pooled, sixteen
-from tests.servers.model import Server, ServerUnavailable
+from tests.servers.model import Server
 from tests.servers.places import checkout_folder, locked
 from tests.servers.probe import answers, describe
 
@@ -39,17 +40,20 @@ def ensure(name: str) -> Server:
 
     Raises: ServerUnavailable with the reason.
     """
-    if name in _ready:
-        return _ready[name]
-    own = os.environ.get(OWN)
-    if own:
-        server = describe(Server(name, own, "", ()))
-    else:
+    server = own() or _ready.get(name)
+    if server is None:
         with locked(name):
             server = _recorded(name) or _RECIPES[name].up()
             _record_of(name).write_text(json.dumps(asdict(server)), encoding="utf-8")
-    _ready[name] = server
+        _ready[name] = server
     return server
+
+
+@cache
+def own() -> Server | None:
+    """The server that NEGMEM_TEST_DSN names, which then stands for all."""
+    dsn = os.environ.get(OWN)
+    return describe(Server("own", dsn, "", ())) if dsn else None
 
 
 def status(name: str) -> Server | None:
@@ -76,6 +80,3 @@ def _recorded(name: str) -> Server | None:
     except (OSError, ValueError, TypeError, KeyError):
         return None
     return server if answers(server) else None
-
-
-__all__ = ["NAMES", "OWN", "ServerUnavailable", "down", "ensure", "status"]
