@@ -121,6 +121,7 @@ def remake_cron_database(server: Server) -> TestDatabase:
     Call while holding the lock of `server`'s pg_cron: there is one such database a server.
     """
     assert server.cron_database is not None, f"{server.name} has no pg_cron"
+    assert server.cron_database.startswith("negmem_"), f"{server.cron_database} is not ours"
     made = TestDatabase(server.cron_database, server)
     template = migrated_template(server)
     _drop(server, made.name)
