@@ -6,7 +6,7 @@ _negmem_command()
 {
     commands="" options=""
     case "$1" in
-        "") commands="init doctor demo db config memory completions uninstall" options="--version --help" ;;
+        "") commands="init doctor demo db config sync diff automation ingest memory curator completions uninstall" options="--version --help" ;;
         "init") commands="" options="--embedder --dims --dry-run --yes $_negmem_shared --help" ;;
         "doctor") commands="" options="--fix --list --only --format --fail-on --exit-zero --dry-run --yes $_negmem_shared --help" ;;
         "demo") commands="" options="--dry-run --yes $_negmem_shared --help" ;;
@@ -25,6 +25,13 @@ _negmem_command()
         "config validate") commands="" options="$_negmem_shared --help" ;;
         "config schema") commands="" options="$_negmem_shared --help" ;;
         "config path") commands="" options="$_negmem_shared --help" ;;
+        "sync") commands="" options="--overwrite-edited --prune --take --dry-run --yes $_negmem_shared --help" ;;
+        "diff") commands="" options="--exit-zero $_negmem_shared --help" ;;
+        "automation") commands="show enable disable" options="--help" ;;
+        "automation show") commands="" options="$_negmem_shared --help" ;;
+        "automation enable") commands="" options="--dry-run --yes $_negmem_shared --help" ;;
+        "automation disable") commands="" options="--dry-run --yes $_negmem_shared --help" ;;
+        "ingest") commands="" options="--format --user --thread --me --timezone --rejects --dry-run --yes $_negmem_shared --help" ;;
         "memory") commands="add list show edit rm restore pin unpin" options="--help" ;;
         "memory add") commands="" options="--user --type --thread --metadata --occurred-at --dry-run --yes $_negmem_shared --help" ;;
         "memory list") commands="" options="--user --type --thread --since --until --deleted --pinned --oldest-first --limit --offset $_negmem_shared --help" ;;
@@ -34,6 +41,8 @@ _negmem_command()
         "memory restore") commands="" options="--user --dry-run --yes $_negmem_shared --help" ;;
         "memory pin") commands="" options="--user --dry-run --yes $_negmem_shared --help" ;;
         "memory unpin") commands="" options="--user --dry-run --yes $_negmem_shared --help" ;;
+        "curator") commands="prune" options="--help" ;;
+        "curator prune") commands="" options="--user --max-age-days --max-count --dry-run --yes $_negmem_shared --help" ;;
         "completions") commands="show install" options="--help" ;;
         "completions show") commands="" options="$_negmem_shared --help" ;;
         "completions install") commands="" options="--dry-run --yes $_negmem_shared --help" ;;
@@ -60,6 +69,16 @@ _negmem_values()
         "config show 0") values="automation.consolidation automation.context_assembler automation.retention automation.reweight_relevance connection doctor embedding formation governance learning.decision_log learning.entity learning.knowledge learning.memory learning.profile learning.session_context llm retention retrieval connection.dsn connection.schema connection.app connection.connect_timeout_s connection.statement_timeout_ms connection.lock_timeout_ms embedding.provider embedding.model embedding.path embedding.dims embedding.max_tokens embedding.query_prefix embedding.document_prefix embedding.api_base embedding.api_key_env embedding.timeout_ms embedding.max_retries embedding.max_batch_texts llm.model automation.retention.decay_lambda automation.retention.low_retention_threshold automation.retention.min_age_days automation.retention.max_share automation.retention.max_rows automation.retention.auto_cleanup_enabled automation.retention.cleanup_schedule automation.consolidation.enabled automation.consolidation.schedule automation.consolidation.lookback_interval automation.context_assembler.max_tokens automation.context_assembler.memory_ratio automation.context_assembler.history_ratio automation.reweight_relevance.enabled automation.reweight_relevance.schedule retrieval.limit retrieval.semantic_weight retrieval.keyword_weight retrieval.repeat_window_s formation.batch_turns formation.max_turn_chars retention.restore_window_days retention.retrieval_log_days retention.run_log_days learning.profile.enabled learning.profile.mode learning.memory.enabled learning.memory.mode learning.entity.enabled learning.entity.mode learning.knowledge.enabled learning.knowledge.mode learning.session_context.enabled learning.session_context.mode learning.decision_log.enabled learning.decision_log.mode governance.actor doctor.accept doctor.check_timeout_ms" ;;
         "config set 0") values="connection.dsn connection.schema connection.app connection.connect_timeout_s connection.statement_timeout_ms connection.lock_timeout_ms embedding.provider embedding.model embedding.path embedding.dims embedding.max_tokens embedding.query_prefix embedding.document_prefix embedding.api_base embedding.api_key_env embedding.timeout_ms embedding.max_retries embedding.max_batch_texts llm.model automation.retention.decay_lambda automation.retention.low_retention_threshold automation.retention.min_age_days automation.retention.max_share automation.retention.max_rows automation.retention.auto_cleanup_enabled automation.retention.cleanup_schedule automation.consolidation.enabled automation.consolidation.schedule automation.consolidation.lookback_interval automation.context_assembler.max_tokens automation.context_assembler.memory_ratio automation.context_assembler.history_ratio automation.reweight_relevance.enabled automation.reweight_relevance.schedule retrieval.limit retrieval.semantic_weight retrieval.keyword_weight retrieval.repeat_window_s formation.batch_turns formation.max_turn_chars retention.restore_window_days retention.retrieval_log_days retention.run_log_days learning.profile.enabled learning.profile.mode learning.memory.enabled learning.memory.mode learning.entity.enabled learning.entity.mode learning.knowledge.enabled learning.knowledge.mode learning.session_context.enabled learning.session_context.mode learning.decision_log.enabled learning.decision_log.mode governance.actor doctor.accept doctor.check_timeout_ms" ;;
         "config validate 0") values="@files" ;;
+        "sync --take") values="yaml stored" ;;
+        "automation enable 0") values="cleanup_memories trigger_consolidation reweight_relevance" ;;
+        "automation disable 0") values="cleanup_memories trigger_consolidation reweight_relevance" ;;
+        "ingest --format") values="auto jsonl openai adk locomo longmemeval markdown" ;;
+        "ingest --user" | "ingest -u") values="@word" ;;
+        "ingest --thread") values="@word" ;;
+        "ingest --me") values="@word" ;;
+        "ingest --timezone") values="@word" ;;
+        "ingest --rejects") values="@files" ;;
+        "ingest 0") values="@files" ;;
         "memory add --user" | "memory add -u") values="@word" ;;
         "memory add --type") values="core semantic preference procedural fact episodic" ;;
         "memory add --thread") values="@word" ;;
@@ -82,6 +101,9 @@ _negmem_values()
         "memory restore --user" | "memory restore -u") values="@word" ;;
         "memory pin --user" | "memory pin -u") values="@word" ;;
         "memory unpin --user" | "memory unpin -u") values="@word" ;;
+        "curator prune --user" | "curator prune -u") values="@word" ;;
+        "curator prune --max-age-days") values="@word" ;;
+        "curator prune --max-count") values="@word" ;;
         "completions show 0") values="bash zsh fish" ;;
         "completions install 0") values="bash zsh fish" ;;
     esac

@@ -14,6 +14,10 @@ from pathlib import Path
 from typing import Any, TextIO
 from unittest import mock
 
+import jsonschema
+
+_SCHEMAS = Path(__file__).parents[2] / "docs" / "schemas"
+
 
 @dataclass(frozen=True)
 class CliResult:
@@ -26,8 +30,13 @@ class CliResult:
 
     @property
     def json(self) -> Any:
-        """The one JSON document on stdout."""
-        return json.loads(self.stdout)
+        """The one JSON document on stdout, checked against its schema."""
+        document = json.loads(self.stdout)
+        name = str(document["schema"]).removeprefix("negmem.").replace("/", ".v")
+        path = _SCHEMAS / f"{name}.json"
+        assert path.exists(), f"{path} is missing: tools/generators/documents.py, make generate"
+        jsonschema.validate(document, json.loads(path.read_text(encoding="utf-8")))
+        return document
 
     def ok(self) -> CliResult:
         """This result, if the command ended with 0."""

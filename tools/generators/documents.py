@@ -15,10 +15,30 @@ DOCUMENTS: dict[str, tuple[str, ...]] = {
     "config.validate/1": ("negmem.core.models.config:ConfigValidation",),
     "config.schema/1": ("negmem.core.models.config:ConfigSchema",),
     "config.path/1": ("negmem.core.models.config:ConfigPath",),
+    "doctor/1": ("negmem.core.models.diagnosis:Diagnosis",),
+    "doctor.list/1": ("negmem.core.models.diagnosis:CheckList",),
+    "demo/1": ("negmem.core.demo:Demo",),
+    "uninstall/1": ("negmem.core.installation:Reach",),
+    "db.start/1": ("negmem.core.cluster:ClusterStatus",),
+    "db.stop/1": ("negmem.core.cluster:ClusterStatus",),
+    "db.status/1": ("negmem.core.cluster:ClusterStatus",),
+    "db.url/1": ("negmem.core.cluster:ClusterStatus",),
+    "db.migrate/1": ("negmem.core.cluster:SchemaStatus",),
+    "db.upgrade/1": ("negmem.core.cluster:SchemaStatus",),
+    "ingest/1": ("negmem.core.models.ingest:Ingested",),
+    "memory.add/1": ("negmem.core.models.memory:AddedMemory",),
+    "memory.list/1": ("negmem.core.models.memory:MemoryList",),
+    "memory.show/1": ("negmem.core.models.memory:Memory",),
+    "memory.edit/1": ("negmem.core.models.memory:Memory",),
+    "memory.rm/1": ("negmem.core.models.memory:MemoryChange",),
+    "memory.restore/1": ("negmem.core.models.memory:MemoryChange",),
+    "memory.pin/1": ("negmem.core.models.memory:MemoryChange",),
+    "memory.unpin/1": ("negmem.core.models.memory:MemoryChange",),
+    "curator.prune/1": ("negmem.core.models.pruning:Pruned",),
     "completions.show/1": ("negmem.core.models.completions:CompletionScript",),
     "completions.install/1": ("negmem.core.models.completions:InstalledCompletion",),
 }
-ADDED: dict[str, dict[str, Any]] = {}
+ADDED: dict[str, dict[str, Any]] = {"memory.edit/1": {"dry_run": {"type": "boolean"}}}
 _TEXT = {"type": "string"}
 _WARNINGS = {
     "type": "array",
