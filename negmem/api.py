@@ -1,0 +1,331 @@
+"""The Python API: one object whose methods are the nouns and verbs of the command line."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from negmem.core.session import Session, open_session
+from negmem.errors import UsageError
+
+if TYPE_CHECKING:
+    from negmem.core.models.diagnosis import Diagnosis
+    from negmem.core.models.ingest import Ingested
+    from negmem.core.models.memory import AddedMemory, MemoryChange, MemoryList
+    from negmem.core.models.memory import Memory as MemoryItem
+    from negmem.core.models.pruning import Pruned
+    from negmem.core.models.retrieval import SearchAnswer
+    from negmem.core.setup import Setup
+    from negmem.providers.embedding import Embedder
+
+
+def connect(
+    dsn: str | None = None,
+    *,
+    app: str | None = None,
+    schema: str | None = None,
+    config: str | Path | None = None,
+    embedder: Embedder | None = None,
+    wait_s: float = 0.0,
+) -> Memory:
+    """A memory in a database. Connects at first use; `init()` sets the schema up.
+
+    Args: dsn, where None looks as the command line does: NEGMEM_DSN, YAML, PG*, else the embedded
+    cluster; config, the YAML file; embedder, used instead of the configured one; wait_s, seconds to
+    wait for a server that is starting.
+    Raises: NegmemError and UsageError, as the command line prints them.
+    """
+    session = open_session(
+        dsn=dsn,
+        config_path=None if config is None else str(config),
+        schema=schema,
+        app=app,
+        wait_s=wait_s,
+        command="negmem python",
+    )
+    if embedder is not None:
+        session.use_embedder(embedder)
+    return Memory(session)
+
+
+def _ids(ids: UUID | str | Iterable[UUID | str]) -> list[UUID]:
+    from negmem.core.memories import parse_id
+
+    several: Iterable[UUID | str] = [ids] if isinstance(ids, (UUID, str)) else ids
+    return [i if isinstance(i, UUID) else parse_id(i) for i in several]
+
+
+def _user(user: str) -> str:
+    if not user.strip():
+        raise UsageError(
+            "user_empty",
+            "the user is empty",
+            why="an empty scope never means everyone",
+            hint='user="NAME"',
+        )
+    return user
+
+
+class Memory:
+    """negmem in one app of one database. Use it in one thread at a time; `close` it, or use `with`."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._checked = False
+        self.memory = Memories(self)
+        self.curator = Curator(self)
+
+    @property
+    def session(self) -> Session:
+        """The session, its schema checked once."""
+        if not self._checked:
+            self._session.require_installed()
+            self._checked = True
+        return self._session
+
+    @property
+    def warnings(self) -> list[dict[str, str]]:
+        """What was said beside the answers so far: each with `code` and `message`."""
+        return self._session.warnings
+
+    def init(self) -> Setup:
+        """Set the schema up, as `negmem init` does; writes no YAML."""
+        from negmem.core import setup
+
+        done = setup.run(self._session, write_config=False)
+        self._checked = True
+        return done
+
+    def doctor(self) -> Diagnosis:
+        """Probe what the database can carry."""
+        from negmem.core.diagnostics.runner import diagnose
+
+        return diagnose(self._session)
+
+    def ingest(
+        self,
+        source: str | Path | Iterable[dict[str, Any]],
+        *,
+        user: str | None = None,
+        thread: str | None = None,
+        format: str = "auto",
+        me: str | None = None,
+        dry_run: bool = False,
+    ) -> Ingested:
+        """Read conversations: a file, or records as a line of JSON Lines holds them.
+
+        Args: user and thread, for sessions that name none; format, as `--format`; me, the speaker who
+        is the user. The same input twice adds nothing.
+        """
+        from negmem.core.formation.ingest import Ingest, IngestOptions
+
+        stdin = None
+        path = str(source) if isinstance(source, (str, Path)) else "-"
+        if not isinstance(source, (str, Path)):
+            lines = [json.dumps(record, ensure_ascii=False, default=str) for record in source]
+            stdin = io.BytesIO("\n".join(lines).encode("utf-8", "surrogatepass"))
+            format = "jsonl" if format == "auto" else format
+        options = IngestOptions(
+            path=path,
+            format=format,
+            user=None if user is None else _user(user),
+            thread=thread,
+            me=me,
+            dry_run=dry_run,
+        )
+        return Ingest(self.session, options, stdin=stdin).run()
+
+    def search(
+        self,
+        query: str,
+        *,
+        user: str,
+        level: str = "auto",
+        limit: int | None = None,
+        offset: int = 0,
+        kinds: Sequence[str] = ("memory", "fact"),
+        types: Sequence[str] | None = None,
+        thread: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        where: dict[str, Any] | None = None,
+        semantic_weight: float | None = None,
+        keyword_weight: float | None = None,
+        explain: bool = False,
+        record: bool = True,
+    ) -> SearchAnswer:
+        """What of a user's memories and facts answers a question, best first.
+
+        `since` and `until` bound when it was said; `where` is metadata that must be there. A fall to a
+        lower level stands in `fallbacks` with its reason.
+        """
+        from negmem.core.retrieval.search import Filters, search
+
+        return search(
+            self.session,
+            _user(user),
+            query,
+            level=level,
+            limit=limit,
+            offset=offset,
+            kinds=kinds,
+            filters=Filters(types=types, thread=thread, since=since, until=until, where=where),
+            semantic_weight=semantic_weight,
+            keyword_weight=keyword_weight,
+            explain=explain,
+            record=record,
+        )
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._session.close()
+
+    def __enter__(self) -> Memory:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+class Memories:
+    """`mem.memory`: single memories."""
+
+    def __init__(self, owner: Memory) -> None:
+        self._owner = owner
+
+    def add(
+        self,
+        content: str,
+        *,
+        user: str,
+        type: str = "episodic",
+        thread: str | None = None,
+        metadata: dict[str, Any] | None = None,
+        occurred_at: datetime | None = None,
+        id: UUID | None = None,
+    ) -> AddedMemory:
+        """Store one memory, searchable at once. With `id` a repeat stores nothing twice."""
+        from negmem.core import memories
+
+        return memories.add(
+            self._owner.session,
+            _user(user),
+            content,
+            memory_type=type,
+            thread=thread,
+            metadata=metadata,
+            occurred_at=occurred_at,
+            memory_id=id,
+        )
+
+    def list(
+        self,
+        *,
+        user: str,
+        type: str | None = None,
+        thread: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        deleted: bool = False,
+        pinned: bool = False,
+        newest_first: bool = True,
+        limit: int = 20,
+        offset: int = 0,
+    ) -> MemoryList:
+        """A page of a user's memories, by when they were said."""
+        from negmem.core import memories
+
+        return memories.list_memories(
+            self._owner.session,
+            _user(user),
+            memory_type=type,
+            thread=thread,
+            since=since,
+            until=until,
+            deleted=deleted,
+            pinned=pinned,
+            newest_first=newest_first,
+            limit=limit,
+            offset=offset,
+        )
+
+    def show(self, id: UUID | str, *, user: str) -> MemoryItem:
+        """One memory, removed or not."""
+        from negmem.core import memories
+
+        return memories.show(self._owner.session, _user(user), _ids(id)[0])
+
+    def edit(
+        self,
+        id: UUID | str,
+        *,
+        user: str,
+        content: str | None = None,
+        type: str | None = None,
+        metadata: dict[str, Any] | None = None,
+        expected_version: int | None = None,
+    ) -> MemoryItem:
+        """Change a memory; what it said before is kept."""
+        from negmem.core import memories
+
+        return memories.edit(
+            self._owner.session,
+            _user(user),
+            _ids(id)[0],
+            content=content,
+            memory_type=type,
+            metadata=metadata,
+            expected_version=expected_version,
+        )
+
+    def rm(self, ids: UUID | str | Iterable[UUID | str], *, user: str) -> MemoryChange:
+        """Remove memories: out of every search at once, back with `restore`."""
+        from negmem.core import memories
+
+        return memories.remove(self._owner.session, _user(user), _ids(ids))
+
+    def restore(self, ids: UUID | str | Iterable[UUID | str], *, user: str) -> MemoryChange:
+        """Bring removed memories back."""
+        from negmem.core import memories
+
+        return memories.restore(self._owner.session, _user(user), _ids(ids))
+
+    def pin(self, ids: UUID | str | Iterable[UUID | str], *, user: str) -> MemoryChange:
+        """Keep memories from fading and from pruning."""
+        from negmem.core import memories
+
+        return memories.pin(self._owner.session, _user(user), _ids(ids))
+
+    def unpin(self, ids: UUID | str | Iterable[UUID | str], *, user: str) -> MemoryChange:
+        """Let memories fade again."""
+        from negmem.core import memories
+
+        return memories.unpin(self._owner.session, _user(user), _ids(ids))
+
+
+class Curator:
+    """`mem.curator`: what is kept of a user's memories."""
+
+    def __init__(self, owner: Memory) -> None:
+        self._owner = owner
+
+    def prune(
+        self, *, user: str, max_age_days: float = 0, max_count: int = 0, dry_run: bool = False
+    ) -> Pruned:
+        """Keep a user's memories to an age and a number; limits of 0 are off."""
+        from negmem.core.evolution import prune
+
+        session = self._owner.session
+        planned = prune.plan(session, _user(user), max_age_days=max_age_days, max_count=max_count)
+        return prune.preview(session, planned) if dry_run else prune.apply(session, planned)

@@ -1,0 +1,138 @@
+"""The Python API for asyncio: the same nouns and verbs, awaited.
+
+Each call runs in a worker thread with a connection of its own, so that several may be under way at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from negmem import api
+
+if TYPE_CHECKING:
+    from typing import Concatenate
+
+    from typing_extensions import ParamSpec
+
+    from negmem.providers.embedding import Embedder
+
+    P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def connect_async(
+    dsn: str | None = None,
+    *,
+    app: str | None = None,
+    schema: str | None = None,
+    config: str | Path | None = None,
+    embedder: Embedder | None = None,
+    wait_s: float = 0.0,
+    connections: int = 4,
+) -> AsyncMemory:
+    """As `connect`, for asyncio; `connections` bounds how many calls run at once."""
+
+    def make() -> api.Memory:
+        return api.connect(
+            dsn, app=app, schema=schema, config=config, embedder=embedder, wait_s=wait_s
+        )
+
+    return AsyncMemory(make, connections)
+
+
+def _awaited(
+    method: Callable[Concatenate[api.Memory, P], R],
+) -> Callable[Concatenate[AsyncMemory, P], Coroutine[Any, Any, R]]:
+    async def call(self: AsyncMemory, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        return await self.run(lambda memory: method(memory, *args, **kwargs))
+
+    call.__doc__, call.__name__ = method.__doc__, method.__name__
+    return call
+
+
+def _awaited_of(
+    noun: str, method: Callable[Concatenate[Any, P], R]
+) -> Callable[Concatenate[_Noun, P], Coroutine[Any, Any, R]]:
+    async def call(self: _Noun, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        return await self._owner.run(lambda memory: method(getattr(memory, noun), *args, **kwargs))
+
+    call.__doc__, call.__name__ = method.__doc__, method.__name__
+    return call
+
+
+class AsyncMemory:
+    """negmem in one app of one database, for asyncio. `await close()`, or use `async with`."""
+
+    def __init__(self, make: Callable[[], api.Memory], connections: int) -> None:
+        self._make = make
+        self._local = threading.local()
+        self._opened: list[api.Memory] = []
+        self._lock = threading.Lock()
+        self._threads = ThreadPoolExecutor(connections, thread_name_prefix="negmem")
+        self.memory = AsyncMemories(self)
+        self.curator = AsyncCurator(self)
+
+    async def run(self, act: Callable[[api.Memory], R]) -> R:
+        """What `act` returns, called in a worker thread with its own memory."""
+
+        def work() -> R:
+            mine: api.Memory | None = getattr(self._local, "memory", None)
+            if mine is None:
+                mine = self._local.memory = self._make()
+                with self._lock:
+                    self._opened.append(mine)
+            return act(mine)
+
+        return await asyncio.get_running_loop().run_in_executor(self._threads, work)
+
+    init = _awaited(api.Memory.init)
+    doctor = _awaited(api.Memory.doctor)
+    ingest = _awaited(api.Memory.ingest)
+    search = _awaited(api.Memory.search)
+
+    async def close(self) -> None:
+        """Close all connections; calls under way end first."""
+        await asyncio.get_running_loop().run_in_executor(None, self._threads.shutdown)
+        for memory in self._opened:
+            memory.close()
+
+    async def __aenter__(self) -> AsyncMemory:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+
+class _Noun:
+    def __init__(self, owner: AsyncMemory) -> None:
+        self._owner = owner
+
+
+class AsyncMemories(_Noun):
+    """`mem.memory`: single memories."""
+
+    add = _awaited_of("memory", api.Memories.add)
+    list = _awaited_of("memory", api.Memories.list)
+    show = _awaited_of("memory", api.Memories.show)
+    edit = _awaited_of("memory", api.Memories.edit)
+    rm = _awaited_of("memory", api.Memories.rm)
+    restore = _awaited_of("memory", api.Memories.restore)
+    pin = _awaited_of("memory", api.Memories.pin)
+    unpin = _awaited_of("memory", api.Memories.unpin)
+
+
+class AsyncCurator(_Noun):
+    """`mem.curator`: what is kept of a user's memories."""
+
+    prune = _awaited_of("curator", api.Curator.prune)

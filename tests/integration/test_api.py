@@ -1,0 +1,96 @@
+"""The Python API: the same answers as the command line, in threads and in asyncio."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from typing import Any
+
+import pytest
+
+import negmem
+from negmem.async_api import AsyncCurator, AsyncMemories, AsyncMemory
+from negmem.errors import NegmemError, UsageError
+from tests.support.databases import TestDatabase
+from tests.support.embedder import FakeEmbedder
+
+TURNS: list[dict[str, Any]] = [
+    {
+        "thread": "t1",
+        "datetime": "2026-03-02T09:00:00Z",
+        "user": "alice",
+        "turns": [
+            {"role": "user", "text": "我对花生过敏。"},
+            {"role": "assistant", "text": "Noted: no peanuts for you."},
+        ],
+    }
+]
+
+
+@pytest.mark.servers("embedded", "pooled")
+def test_ingest_search_prune_as_one_would(database: TestDatabase) -> None:
+    with negmem.connect(database.dsn, embedder=FakeEmbedder()) as mem:
+        mem.init()
+        first = mem.ingest(TURNS)
+        assert (first.sessions, first.events, first.memories) == (1, 2, 2)
+        assert mem.ingest(TURNS).memories == 0
+        answer = mem.search("花生", user="alice", explain=True)
+        assert answer.results[0].content == "我对花生过敏。"
+        assert answer.results[0].explain is not None
+        assert mem.curator.prune(user="alice", max_count=1, dry_run=True).removed == 1
+        pinned = mem.memory.pin(answer.results[0].id, user="alice")
+        assert pinned.changed == [answer.results[0].id]
+        assert mem.curator.prune(user="alice", max_count=1).removed == 1
+        assert [m.id for m in mem.memory.list(user="alice").memories] == pinned.changed
+
+
+def test_an_empty_user_is_refused_everywhere(database: TestDatabase) -> None:
+    with negmem.connect(database.dsn, embedder=FakeEmbedder()) as mem:
+        for act in (
+            lambda: mem.search("x", user=" "),
+            lambda: mem.memory.add("x", user=""),
+            lambda: mem.memory.list(user=""),
+            lambda: mem.curator.prune(user=""),
+            lambda: mem.ingest(TURNS, user=""),
+        ):
+            with pytest.raises(UsageError) as raised:
+                act()
+            assert raised.value.code == "user_empty"
+
+
+def test_without_init_it_says_so(empty_database: TestDatabase) -> None:
+    with negmem.connect(empty_database.dsn) as mem, pytest.raises(NegmemError) as raised:
+        mem.search("x", user="alice")
+    assert raised.value.code == "schema_missing"
+
+
+def test_awaited_calls_run_side_by_side_and_give_the_same(database: TestDatabase) -> None:
+    async def work() -> list[str]:
+        async with negmem.connect_async(database.dsn, embedder=FakeEmbedder()) as mem:
+            await mem.init()
+            await mem.ingest(TURNS)
+            await asyncio.gather(
+                *(mem.memory.add(f"note {n} 笔记", user="alice") for n in range(12))
+            )
+            answers = await asyncio.gather(
+                *(mem.search(f"note {n}", user="alice", limit=1) for n in range(8))
+            )
+            return [answer.results[0].content for answer in answers]
+
+    found = asyncio.run(work())
+    assert found == [f"note {n} 笔记" for n in range(8)]
+
+
+def test_the_async_face_has_the_same_names() -> None:
+    from negmem import api
+
+    def verbs(kind: type) -> set[str]:
+        return {
+            name
+            for name, value in inspect.getmembers(kind, inspect.isfunction)
+            if not name.startswith("_")
+        }
+
+    assert verbs(AsyncMemory) - {"run"} == verbs(api.Memory)
+    assert verbs(AsyncMemories) == verbs(api.Memories)
+    assert verbs(AsyncCurator) == verbs(api.Curator)
