@@ -4,7 +4,8 @@
 --
 -- callers: search_items()
 -- volatility: STABLE, it reads tables
--- returns: an array, empty where nothing passes; times are those when it was said (a fact: became true)
+-- returns: an array, empty where nothing passes; times are those when it was said (a fact: became true); metadata
+--   must contain p_metadata, or have the same text under each of its keys
 
 CREATE OR REPLACE FUNCTION :"schema".allowed_items(
     p_user_id text,
@@ -34,7 +35,9 @@ AS $function$
                     WHERE t.user_id = p_user_id AND t.app_name = p_app_name AND t.external_id = p_thread))
                 AND (p_since IS NULL OR m.occurred_at >= p_since)
                 AND (p_until IS NULL OR m.occurred_at < p_until)
-                AND (p_metadata IS NULL OR m.metadata @> p_metadata)
+                AND (p_metadata IS NULL OR m.metadata @> p_metadata OR NOT EXISTS (
+                    SELECT 1 FROM jsonb_each_text(p_metadata) AS wanted
+                    WHERE m.metadata ->> wanted.key IS DISTINCT FROM wanted.value))
             UNION ALL
             SELECT f.id
             FROM facts AS f
@@ -46,6 +49,8 @@ AS $function$
                     WHERE t.user_id = p_user_id AND t.app_name = p_app_name AND t.external_id = p_thread))
                 AND (p_since IS NULL OR f.valid_from >= p_since)
                 AND (p_until IS NULL OR f.valid_from < p_until)
-                AND (p_metadata IS NULL OR f.metadata @> p_metadata))
+                AND (p_metadata IS NULL OR f.metadata @> p_metadata OR NOT EXISTS (
+                    SELECT 1 FROM jsonb_each_text(p_metadata) AS wanted
+                    WHERE f.metadata ->> wanted.key IS DISTINCT FROM wanted.value)))
     END;
 $function$;

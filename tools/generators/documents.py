@@ -35,6 +35,7 @@ DOCUMENTS: dict[str, tuple[str, ...]] = {
     "memory.pin/1": ("negmem.core.models.memory:MemoryChange",),
     "memory.unpin/1": ("negmem.core.models.memory:MemoryChange",),
     "curator.prune/1": ("negmem.core.models.pruning:Pruned",),
+    "search/1": ("negmem.core.models.retrieval:SearchAnswer",),
     "completions.show/1": ("negmem.core.models.completions:CompletionScript",),
     "completions.install/1": ("negmem.core.models.completions:InstalledCompletion",),
 }

@@ -1,0 +1,141 @@
+"""Search results as text: a line each; with their working, a column each part of the score."""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING
+
+from negmem.cli.render.text import one_line
+
+if TYPE_CHECKING:
+    from negmem.cli.render.console import Console
+    from negmem.core.models.retrieval import SearchAnswer, SearchPlan, SearchResult
+
+_PARTS = ("semantic", "keyword", "neighbours", "session", "speaker", "relevance", "retention")
+_WIDTH = 11
+
+
+def draw_answer(console: Console, answer: SearchAnswer, query: str, user: str) -> None:
+    """The question, how it was searched, the results; with --explain their working and the plan."""
+    title = one_line(query, 60)
+    console.out(f'"{title}"   user {one_line(user)} · {_level(console, answer)}')
+    for step in answer.fallbacks[:-1]:
+        console.out(
+            f"  before that {step.from_level} fell to {step.to_level}: {one_line(step.reason)}"
+        )
+    for step in answer.fallbacks:
+        if step.hint:
+            console.note(f"  fix: {step.hint}")
+    if answer.results:
+        console.out()
+    if answer.plan is not None:
+        _draw_explained(console, answer, answer.plan)
+    else:
+        for place, result in enumerate(answer.results, start=1):
+            head = f"{place:>3}  {result.score:.4f}  {_age(result):>7}  {result.id}  "
+            console.out(head + _content(console, result, len(head)))
+    if not answer.results:
+        console.out("  nothing found")
+    _draw_why_not(console, answer)
+    if console.common.verbose:
+        took = answer.took_ms
+        console.note(
+            f"embedding {took.embed:.0f} ms, database {took.database:.1f} ms, all {took.total:.0f} ms"
+        )
+
+
+def _level(console: Console, answer: SearchAnswer) -> str:
+    if not answer.fallbacks:
+        return f"level {answer.level}, no fallback"
+    last = answer.fallbacks[-1]
+    text = f"level {answer.level} (fell from {last.from_level}: {one_line(last.reason)})"
+    return console.style(text, "warn")
+
+
+def _draw_explained(console: Console, answer: SearchAnswer, plan: SearchPlan) -> None:
+    used = [part for part in _PARTS if any(_part(result, part) for result in answer.results)]
+    names = "".join(f"{part:>{_WIDTH}}" for part in used)
+    if answer.results:
+        console.out(f"  #   score{names}      age   memory")
+        weights = {"semantic": plan.semantic_weight, "keyword": plan.keyword_weight}
+        if answer.level == "hybrid":
+            row = "".join(
+                f"{weights[part]:>{_WIDTH}.2f}" if part in weights else " " * _WIDTH
+                for part in used
+            )
+            console.out(f"     weight{row}".rstrip())
+    for place, result in enumerate(answer.results, start=1):
+        cells = "".join(f"{_cell(_part(result, part)):>{_WIDTH}}" for part in used)
+        head = f"{place:>3}  {result.score:.6f}{cells}  {_age(result):>7}   {_short(console, result)}  "
+        console.out(head + _content(console, result, len(head)))
+    if answer.results:
+        console.out()
+    console.out(
+        f"  plan      {plan.strategy}: {plan.reason}"
+        f"      database {answer.took_ms.database:.1f} ms, embedding {answer.took_ms.embed:.0f} ms"
+    )
+    console.out(
+        f"  arms      {plan.semantic_candidates:,} candidates by vector,"
+        f" {plan.keyword_candidates:,} by word"
+    )
+    if console.common.verbose:
+        _draw_raw(console, answer)
+        console.note(plan.sql)
+    elif answer.results:
+        console.out("  raw values, full ids and SQL: -v")
+
+
+def _draw_raw(console: Console, answer: SearchAnswer) -> None:
+    for place, result in enumerate(answer.results, start=1):
+        working = result.explain
+        assert working is not None
+        console.out(
+            f"  {place:>2}  {result.id}  {result.kind} {result.type} · {result.score_type}"
+            f" {result.raw_score:.6f} · similarity {_cell(working.semantic)} ·"
+            f" words {_cell(working.keyword)} · retention {_cell(working.retention)} ·"
+            f" importance {_cell(working.importance)} · relevance {working.relevance:.4f}"
+        )
+
+
+def _draw_why_not(console: Console, answer: SearchAnswer) -> None:
+    standing = answer.why_not
+    if standing is None:
+        return
+    score = f" · score {standing.score:.6f}" if standing.score is not None else ""
+    console.out()
+    console.out(f"  {standing.id}  {standing.state}: {one_line(standing.reason)}{score}")
+    if standing.explain is not None:
+        parts = standing.explain.contributions
+        values = ", ".join(
+            f"{part} {getattr(parts, part):.6f}" for part in _PARTS if getattr(parts, part)
+        )
+        console.out(f"  {values}")
+
+
+def _part(result: SearchResult, part: str) -> float:
+    assert result.explain is not None
+    return float(getattr(result.explain.contributions, part))
+
+
+def _cell(value: float | None) -> str:
+    return "–" if not value else f"{value:.4f}"
+
+
+def _age(result: SearchResult) -> str:
+    """How long ago it was said, in the largest unit that fits."""
+    moment = result.occurred_at or result.created_at
+    seconds = (datetime.now(timezone.utc) - moment).total_seconds()
+    for size, unit in ((365 * 86_400, "y"), (86_400, "d"), (3_600, "h"), (60, "min")):
+        if seconds >= size:
+            return f"{int(seconds // size)} {unit}"
+    return "now"
+
+
+def _short(console: Console, result: SearchResult) -> str:
+    """Enough of the id to tell rows apart on a screen; all of it in a pipe."""
+    return str(result.id) if console.width is None else f"{str(result.id)[:4]}…"
+
+
+def _content(console: Console, result: SearchResult, taken: int) -> str:
+    width = console.width
+    return one_line(result.content, None if width is None else max(20, width - taken))

@@ -1,0 +1,132 @@
+"""`negmem search`: find memories, and explain why."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from negmem.cli.exits import ExitCode
+from negmem.cli.moments import parse_moment, parse_pairs
+from negmem.cli.options import Common, Offset, Since, Until, User, command, new_app
+
+app = new_app("Find memories, and explain why.")
+
+
+@command(app, "search")
+def search(
+    common: Common,
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="The question, in any language.")],
+    user: User = None,
+    level: Annotated[
+        str,
+        typer.Option("--level", metavar="LEVEL", help="auto, hybrid, vector, keyword or ilike."),
+    ] = "auto",
+    limit: Annotated[
+        int | None,
+        typer.Option("--limit", "-n", metavar="N", min=1, help="At most N results. Default: 10."),
+    ] = None,
+    offset: Offset = 0,
+    kinds: Annotated[
+        str,
+        typer.Option("--kind", metavar="KINDS", help="Of memory, fact, entity, learning."),
+    ] = "memory,fact",
+    types: Annotated[
+        str | None,
+        typer.Option("--type", metavar="TYPES", help="Types of memory, with commas between."),
+    ] = None,
+    thread: Annotated[
+        str | None, typer.Option("--thread", metavar="NAME", help="Of one conversation.")
+    ] = None,
+    since: Since = None,
+    until: Until = None,
+    as_of: Annotated[
+        str | None,
+        typer.Option("--as-of", metavar="WHEN", help="Only what had been said by then."),
+    ] = None,
+    where: Annotated[
+        list[str] | None,
+        typer.Option("--where", metavar="KEY=VALUE", help="In the metadata; may be repeated."),
+    ] = None,
+    semantic_weight: Annotated[
+        float | None, typer.Option("--semantic-weight", metavar="W", min=0, max=1)
+    ] = None,
+    keyword_weight: Annotated[
+        float | None, typer.Option("--keyword-weight", metavar="W", min=0, max=1)
+    ] = None,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="What each part adds to a score; the plan.")
+    ] = False,
+    why_not: Annotated[
+        str | None,
+        typer.Option(
+            "--why-not", metavar="ID", help="Why this memory is not there; records nothing."
+        ),
+    ] = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Exit 3 when the search fell to a lower level.")
+    ] = False,
+    no_record: Annotated[
+        bool, typer.Option("--no-record", help="Count no access, write no log.")
+    ] = False,
+) -> int:
+    """What of one user's memories answers a question, best first."""
+    from negmem.cli.render.explain import draw_answer
+    from negmem.core.memories import parse_id
+    from negmem.core.retrieval.search import Filters
+    from negmem.core.retrieval.search import search as run
+    from negmem.core.retrieval.why_not import why_not as look_for
+
+    owner = common.require_user(user)
+    moments = [parse_moment(until, "--until"), parse_moment(as_of, "--as-of")]
+    given = [moment for moment in moments if moment is not None]
+    filters = Filters(
+        types=_names(types) if types is not None else None,
+        thread=thread,
+        since=parse_moment(since, "--since"),
+        until=min(given) if given else None,
+        where=parse_pairs(where, "--where"),
+    )
+    wanted = None if why_not is None else parse_id(why_not)
+    asked: dict[str, Any] = {
+        "level": level,
+        "semantic_weight": semantic_weight,
+        "keyword_weight": keyword_weight,
+    }
+    with common.session() as session:
+        session.require_installed()
+        answer = run(
+            session,
+            owner,
+            query,
+            limit=limit,
+            offset=offset,
+            kinds=_names(kinds),
+            filters=filters,
+            explain=explain,
+            record=not (no_record or wanted),
+            **asked,
+        )
+        if wanted is not None:
+            standing = look_for(
+                session,
+                owner,
+                query,
+                wanted,
+                answer,
+                limit=limit or session.config.retrieval.limit,
+                offset=offset,
+                kinds=_names(kinds),
+                filters=filters,
+                **asked,
+            )
+            answer = answer.model_copy(update={"why_not": standing})
+        common.console.answer(
+            "search/1", answer, lambda console, shown: draw_answer(console, shown, query, owner)
+        )
+    fell = [step for step in answer.fallbacks if strict or step.code != "no_match"]
+    return ExitCode.ATTENTION if fell and (strict or level != "auto") else ExitCode.DONE
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]

@@ -1,0 +1,145 @@
+"""Searches and their explanation, as the API returns them and `--json` prints them."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from pydantic import model_serializer
+from typing_extensions import TypedDict
+
+from negmem.core.models.base import Model
+from negmem.core.models.memory import Instant
+
+LEVELS = ("auto", "hybrid", "vector", "keyword", "ilike")
+KINDS = ("memory", "fact", "entity", "learning")
+
+
+FallbackJson = TypedDict(
+    "FallbackJson", {"from": str, "to": str, "reason": str, "code": str, "hint": str}
+)
+
+
+class Fallback(Model):
+    """A step down to a lesser level. `code` is stable, `reason` says it in words, `hint` what to do."""
+
+    from_level: str
+    to_level: str
+    reason: str
+    code: str
+    hint: str = ""
+
+    @model_serializer
+    def _as_json(self) -> FallbackJson:
+        return {
+            "from": self.from_level,
+            "to": self.to_level,
+            "reason": self.reason,
+            "code": self.code,
+            "hint": self.hint,
+        }
+
+
+class Took(Model):
+    """Milliseconds: of the embedding (0 without one), of the database's round trip, and of all."""
+
+    embed: float
+    database: float
+    total: float
+
+
+class Contributions(Model):
+    """What each part adds to a score, in whole millionths; their sum is the score.
+
+    `relevance` is the change that learned relevance makes, the cut at a score of 1 included;
+    `retention` stands in for a score where only the text was matched.
+    """
+
+    semantic: float
+    keyword: float
+    neighbours: float
+    session: float
+    speaker: float
+    relevance: float
+    retention: float
+
+
+class Explanation(Model):
+    """Why a result stands where it does.
+
+    In [0, 1]: `semantic` (calibrated similarity), `keyword` (BM25 over the most it could be), `retention`,
+    `importance`, `recency` (1 on the day of the last access, 0 a month later); `relevance` is the learned
+    factor. None: not known for this item. What has no contribution did not count.
+    """
+
+    semantic: float | None
+    keyword: float | None
+    retention: float | None
+    importance: float | None
+    relevance: float
+    graph: float | None
+    recency: float | None
+    contributions: Contributions
+    sum: float
+
+
+class SearchResult(Model):
+    """One result. `raw_score` is the raw figure that `score_type` names; `score` is in [0, 1]."""
+
+    id: UUID
+    kind: str
+    content: str
+    type: str
+    score: float
+    search_level: str
+    score_type: str
+    raw_score: float
+    created_at: Instant
+    occurred_at: Instant | None
+    thread_id: str | None
+    metadata: dict[str, Any] | None
+    explain: Explanation | None
+
+
+class SearchPlan(Model):
+    """How the database searched; `rows_scanned` counts vectors or texts, and postings."""
+
+    strategy: str
+    reason: str
+    index: str
+    rows_scanned: int
+    sql: str
+    semantic_candidates: int
+    keyword_candidates: int
+    semantic_weight: float
+    keyword_weight: float
+    only_stop_words: bool
+
+
+class WhyNot(Model):
+    """Where one memory stands for a question, and what stands in its way.
+
+    `state`: found, ranked_below, not_matched, filtered, deleted, unknown. `rank` counts from 1.
+    """
+
+    id: UUID
+    state: str
+    reason: str
+    rank: int | None = None
+    score: float | None = None
+    explain: Explanation | None = None
+
+
+class SearchAnswer(Model):
+    """The results of one search, best first, and how they were come by.
+
+    `retrieval_id` is what feedback names; None where nothing was recorded.
+    """
+
+    retrieval_id: UUID | None
+    level: str
+    fallbacks: list[Fallback]
+    took_ms: Took
+    results: list[SearchResult]
+    plan: SearchPlan | None = None
+    why_not: WhyNot | None = None

@@ -1,0 +1,368 @@
+"""The search service: chooses the level, embeds, asks the database once, tells what fell short."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from negmem.core.models.retrieval import (
+    KINDS,
+    LEVELS,
+    Fallback,
+    SearchAnswer,
+    SearchResult,
+    Took,
+)
+from negmem.core.retrieval.explain import explanation, plan_of, raw_score
+from negmem.core.session import Session
+from negmem.core.text.clean import TextRefusedError, clean_text, clean_value
+from negmem.db.failures import DatabaseError
+from negmem.db.searches import recording_is_refused, run_search
+from negmem.errors import NegmemError, UsageError
+
+if TYPE_CHECKING:
+    from negmem.providers.embedding import Embedder
+
+SCORE_TYPES = {
+    "hybrid": "combined",
+    "vector": "cosine_distance",
+    "keyword": "bm25",
+    "ilike": "retention_proxy",
+}
+MAX_ROWS = 10_000
+
+
+@dataclass(frozen=True)
+class Filters:
+    """What a result must be: types, thread (its name), said within [since, until), metadata."""
+
+    types: Sequence[str] | None = None
+    thread: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    where: dict[str, Any] | None = None
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """The parameters of the queries in sql/queries/search.sql; metadata is a JSON text.
+
+        Raises: UsageError `text_refused` for metadata that JSON can't express.
+        """
+        where = None
+        if self.where:
+            try:
+                where, _ = clean_value(self.where)
+            except TextRefusedError as error:
+                raise UsageError(
+                    "text_refused",
+                    "--where can't be searched for",
+                    why=f"{error.reason}: {error.detail}",
+                ) from None
+        return {
+            "types": None if self.types is None else list(self.types),
+            "thread": self.thread,
+            "since": self.since,
+            "until": self.until,
+            "metadata": None if where is None else json.dumps(where, ensure_ascii=False),
+        }
+
+
+NO_FILTERS = Filters()
+
+
+@dataclass
+class Question:
+    """A question as it is asked of the database: its text, vector and level, and how it got there."""
+
+    text: str
+    level: str
+    embedding: str | None = None
+    space: tuple[str | None, str | None, str | None, int | None] = (None, None, None, None)
+    fallbacks: list[Fallback] = field(default_factory=list)
+    embed_ms: float = 0.0
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """The parameters of the block `search.search` that concern the question."""
+        provider, model, version, dims = self.space
+        return {
+            "query": self.text,
+            "embedding": self.embedding,
+            "provider": provider,
+            "model": model,
+            "version": version,
+            "dims": dims,
+            "level": self.level,
+            "fallbacks": json.dumps(
+                [{"from": f.from_level, "to": f.to_level, "code": f.code} for f in self.fallbacks]
+            ),
+        }
+
+
+def search(
+    session: Session,
+    user: str,
+    query: str,
+    *,
+    level: str = "auto",
+    limit: int | None = None,
+    offset: int = 0,
+    kinds: Sequence[str] = ("memory", "fact"),
+    filters: Filters = NO_FILTERS,
+    semantic_weight: float | None = None,
+    keyword_weight: float | None = None,
+    explain: bool = False,
+    record: bool = True,
+) -> SearchAnswer:
+    """What of a user's memories and facts answers a question, best first.
+
+    `auto` is hybrid where the question can be embedded, else keyword. Each step down, by the lack of an
+    embedder, by an error of it, by vectors of another model, or since nothing matched, is in `fallbacks`.
+    With `record` the search is logged and its accesses queued, in the same round trip.
+    Raises: UsageError `query_blank`, `level_unknown`, `kind_unknown`, `weights_invalid`, `limit_invalid`;
+    NegmemError of the database.
+    """
+    started = time.perf_counter()
+    text = clean_question(query)
+    check_level(level)
+    wanted_kinds = check_kinds(kinds)
+    weights = check_weights(session, semantic_weight, keyword_weight)
+    row_limit = session.config.retrieval.limit if limit is None else limit
+    check_page(row_limit, offset)
+    question = ask(session, text, level)
+    params = {
+        "user_id": user,
+        "app_name": session.app,
+        **question.params,
+        **filters.params,
+        "row_limit": row_limit,
+        "row_offset": offset,
+        "semantic_weight": weights[0],
+        "keyword_weight": weights[1],
+        "kinds": wanted_kinds,
+        "explain": explain,
+        "record": record and not _is_read_only(session),
+        "repeat_window_s": session.config.retrieval.repeat_window_s,
+    }
+    rows, database_ms = _run(session, params)
+    head = rows[0]
+    if not head["user_known"]:
+        session.warn("user_unknown", f'app "{session.app}" knows no user "{user}"')
+    fallbacks = [*question.fallbacks, *fallbacks_of(question, head)]
+    found = [row for row in rows if row["id"] is not None]
+    return SearchAnswer(
+        retrieval_id=head["retrieval_id"],
+        level=fallbacks[-1].to_level if fallbacks else question.level,
+        fallbacks=fallbacks,
+        results=[result_of(row, explain) for row in found],
+        plan=plan_of(session, text, head, weights) if explain else None,
+        took_ms=Took(
+            embed=round(question.embed_ms, 3),
+            database=round(database_ms, 3),
+            total=round((time.perf_counter() - started) * 1000, 3),
+        ),
+    )
+
+
+def result_of(row: dict[str, Any], explain: bool) -> SearchResult:
+    """One row of the block `search.search` as a result."""
+    return SearchResult(
+        id=row["id"],
+        kind=row["kind"],
+        content=row["content"],
+        type=row["type"],
+        score=row["score"],
+        search_level=row["search_level"],
+        score_type=SCORE_TYPES[row["search_level"]],
+        raw_score=raw_score(row),
+        created_at=row["created_at"],
+        occurred_at=row["occurred_at"],
+        thread_id=row["thread"],
+        metadata=row["metadata"],
+        explain=explanation(row) if explain else None,
+    )
+
+
+def clean_question(query: str) -> str:
+    """The question as it can be searched for. Raises: UsageError `query_blank`, `text_refused`."""
+    try:
+        text, _ = clean_text(query)
+    except TextRefusedError as error:
+        raise UsageError(
+            "text_refused", "the question can't be read", why=f"{error.reason}: {error.detail}"
+        ) from None
+    if not text.strip():
+        raise UsageError(
+            "query_blank",
+            "the question is blank",
+            why="there is nothing to search for",
+            hint='negmem search "…" --user NAME     or, for all of them: negmem memory list',
+        )
+    return text
+
+
+def check_level(level: str) -> None:
+    """Raises: UsageError `level_unknown`."""
+    if level not in LEVELS:
+        raise UsageError(
+            "level_unknown",
+            f"{level[:60]!r} is no level of a search",
+            why=f"the levels are {', '.join(LEVELS)}",
+        )
+
+
+def check_kinds(kinds: Sequence[str]) -> list[str]:
+    """The kinds, each once. Raises: UsageError `kind_unknown`."""
+    wanted = list(dict.fromkeys(kinds))
+    wrong = [kind for kind in wanted if kind not in KINDS]
+    if wrong or not wanted:
+        raise UsageError(
+            "kind_unknown",
+            f"{wrong[0][:60]!r} can't be searched" if wrong else "no kind is named",
+            why=f"the kinds are {', '.join(KINDS)}",
+        )
+    return wanted
+
+
+def check_weights(
+    session: Session, semantic: float | None, keyword: float | None
+) -> tuple[float, float]:
+    """The weights of the two arms; one that is not given comes from the configuration.
+
+    Raises: UsageError `weights_invalid`.
+    """
+    config = session.config.retrieval
+    weights = (
+        config.semantic_weight if semantic is None else semantic,
+        config.keyword_weight if keyword is None else keyword,
+    )
+    if not all(0 <= weight <= 1 for weight in weights) or sum(weights) == 0:
+        raise UsageError(
+            "weights_invalid",
+            "nothing could rank by these weights",
+            why=f"each is in 0..1 and one of them over 0, got {weights[0]:g} and {weights[1]:g}",
+            hint="--semantic-weight 0.4 --keyword-weight 0.6",
+        )
+    return weights
+
+
+def check_page(limit: int, offset: int) -> None:
+    """Raises: UsageError `limit_invalid`."""
+    if limit < 1 or offset < 0 or limit + offset > MAX_ROWS:
+        raise UsageError(
+            "limit_invalid",
+            "no search goes so far",
+            why=f"--limit from 1, --offset from 0, together at most {MAX_ROWS:,};"
+            f" got {limit:,} and {offset:,}",
+        )
+
+
+def ask(session: Session, text: str, level: str) -> Question:
+    """The question with its vector, where the level wants one and there is one."""
+    wanted = "hybrid" if level == "auto" else level
+    question = Question(text, wanted)
+    if wanted not in ("hybrid", "vector"):
+        return question
+    started = time.perf_counter()
+    try:
+        embedder = _embedder(session)
+        vector = embedder.embed_query(text)
+        question.embedding = "[" + ",".join(map(repr, vector)) + "]"
+        question.space = (embedder.name, embedder.model, embedder.version, embedder.dims)
+    except NegmemError as error:
+        why = f": {error.why}" if error.why else ""
+        step = Fallback(
+            from_level=wanted,
+            to_level="keyword",
+            reason=error.message + why,
+            code=error.code,
+            hint=error.hint,
+        )
+        question = Question(text, "keyword", fallbacks=[step])
+    question.embed_ms = (time.perf_counter() - started) * 1000
+    return question
+
+
+def fallbacks_of(question: Question, head: dict[str, Any]) -> list[Fallback]:
+    """The steps down that the database took, read off the first row of its answer."""
+    steps = []
+    if not head["user_known"] and head["is_same_space"]:
+        return []
+    planned = head["planned_level"]
+    if planned != question.level:
+        code, reason, hint = _no_vectors(question, head)
+        steps.append(
+            Fallback(
+                from_level=question.level, to_level=planned, reason=reason, code=code, hint=hint
+            )
+        )
+    if head["id"] is not None and head["search_level"] != planned:
+        steps.append(
+            Fallback(
+                from_level=planned,
+                to_level=head["search_level"],
+                reason="nothing matched",
+                code="no_match",
+            )
+        )
+    return steps
+
+
+def _no_vectors(question: Question, head: dict[str, Any]) -> tuple[str, str, str]:
+    if head["is_same_space"]:
+        return (
+            "nothing_embedded",
+            "none of this user's memories has a vector",
+            "negmem embed status",
+        )
+    provider, model, version, dims = question.space
+    if head["model"] is None:
+        return (
+            "embedding_model_unset",
+            f"no vectors are stored for this app, {provider} {model} is configured",
+            "negmem init",
+        )
+    stored = f"{head['provider']} {head['model']} ({head['version']}, {head['dims']} dimensions)"
+    return (
+        "embedding_space_mismatch",
+        f"the vectors come from {stored}, {provider} {model} ({version}, {dims} dimensions) is"
+        " configured: they can't be compared",
+        "negmem embed migrate     or set embedding back to what is stored",
+    )
+
+
+def _embedder(session: Session) -> Embedder:
+    from negmem.providers.embedding import EmbedderAbsent
+
+    found = session.embedder_or_reason
+    if isinstance(found, EmbedderAbsent):
+        raise found.error()
+    return found
+
+
+def _is_read_only(session: Session) -> bool:
+    facts = session.database.facts
+    if not (facts.in_recovery or facts.read_only):
+        return False
+    _warn_unrecorded(session, "the server takes no writes")
+    return True
+
+
+def _warn_unrecorded(session: Session, why: str) -> None:
+    session.warn("retrieval_not_recorded", f"the search was not recorded: {why}")
+
+
+def _run(session: Session, params: dict[str, Any]) -> tuple[list[dict[str, Any]], float]:
+    """Run the search; once more without recording it where recording alone is refused."""
+    try:
+        return run_search(session.database, params)
+    except DatabaseError as error:
+        if not params["record"] or not recording_is_refused(error):
+            raise
+        answer = run_search(session.database, {**params, "record": False})
+        _warn_unrecorded(session, error.why)
+        return answer

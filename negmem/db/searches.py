@@ -1,0 +1,57 @@
+"""Runs a search: one transaction in one round trip."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from typing import Any
+
+import psycopg
+from psycopg.rows import dict_row
+
+from negmem.db.connect import Database, log
+from negmem.db.failures import DatabaseError, translate
+
+_READ_ONLY = "25006"
+_NO_PRIVILEGE = "42501"
+
+
+def run_search(database: Database, params: dict[str, Any]) -> tuple[list[dict[str, Any]], float]:
+    """The rows of the block `search.search`, and the milliseconds of the round trip.
+
+    Transaction, timeouts, statement and commit travel together in a pipeline, so that a search over a
+    slow line waits once; it leaves no prepared statement and no setting behind (PgBouncer).
+    Raises: DatabaseError.
+    """
+    queries = database.queries
+    timeouts = {
+        "lock_timeout_ms": database.lock_timeout_ms,
+        "statement_timeout_ms": database.statement_timeout_ms,
+    }
+    statement = queries("search", "search")
+    connection = database.connection
+    started = time.perf_counter()
+    try:
+        with connection.pipeline(), connection.cursor(row_factory=dict_row) as cursor:
+            opening = "open" if params["record"] else "open_read_only"
+            connection.execute(queries("search", opening))
+            connection.execute(queries("search", "timeouts"), timeouts)
+            cursor.execute(statement, params)
+            connection.execute(queries("session", "commit"))
+            rows = cursor.fetchall()
+    except psycopg.Error as error:
+        with contextlib.suppress(psycopg.Error):
+            connection.rollback()
+        raise translate(error) from error
+    except BaseException:
+        # What was sent can't be called back: its answers would be taken for those of the next query.
+        connection.close()
+        raise
+    took_ms = (time.perf_counter() - started) * 1000
+    log.debug("%.1f ms  %s", took_ms, " ".join(str(statement).split()))
+    return rows, took_ms
+
+
+def recording_is_refused(error: DatabaseError) -> bool:
+    """Whether the server or the role's privileges forbid to record a search, which may still be run."""
+    return error.sqlstate in (_READ_ONLY, _NO_PRIVILEGE)
