@@ -98,8 +98,7 @@ class LiveFunction:
 
 
 def live_functions(database: Database, connection: Connection) -> list[LiveFunction]:
-    """The functions of the schema. Sets the transaction's search path to pg_catalog."""
-    connection.execute(database.queries("functions", "catalog_path"))
+    """The functions of the schema, within the caller's transaction."""
     return _read(database, connection, database.schema)
 
 
@@ -125,9 +124,12 @@ def expected_functions(
 
 
 def _read(database: Database, connection: Connection, schema: str | None) -> list[LiveFunction]:
+    connection.execute(database.queries("functions", "catalog_path"))
     with connection.cursor(row_factory=dict_row) as cursor:
         cursor.execute(database.queries("functions", "definitions"), {"schema": schema})
-        return [_function(database, row) for row in cursor.fetchall()]
+        rows = cursor.fetchall()
+    connection.execute(database.queries("functions", "own_path"))
+    return [_function(database, row) for row in rows]
 
 
 def _function(database: Database, row: dict[str, Any]) -> LiveFunction:

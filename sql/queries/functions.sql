@@ -4,6 +4,9 @@
 -- Types and functions print with their schema, whatever the session's own path is.
 SET LOCAL search_path = pg_catalog, pg_temp;
 
+-- name: own_path
+SET LOCAL search_path TO DEFAULT;
+
 -- name: definitions
 -- params: schema (null: this session's temporary functions)
 -- returns: one row a function, in the order of creation; members of extensions are left out

@@ -1,0 +1,135 @@
+"""What differs and what was done about it: one line a thing, then the texts side by side."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from negmem.cli.render.text import one_line, safe_text
+
+if TYPE_CHECKING:
+    from negmem.cli.render.console import Console
+    from negmem.core.models.change import Change, Difference, SkippedChange, SyncReport
+
+_SIGNS = {"create": "+", "update": "~", "replace": "-/+", "delete": "-"}
+_STYLES = {"create": "ok", "update": "warn", "replace": "warn", "delete": "fail"}
+_DONE = {"create": "created", "update": "updated", "replace": "replaced", "delete": "deleted"}
+
+
+def draw_difference(console: Console, found: Difference) -> None:
+    """Each change with its texts, what is not negmem's with -v, the counts last."""
+    if console.common.quiet and not found.changes:
+        return
+    if not console.common.quiet:
+        console.out(_text(_head(found)))
+        console.out()
+    shown = [c for c in found.changes if c.significance == "semantic" or console.common.verbose]
+    for change in shown:
+        _draw_change(console, change)
+        for line in _texts(change):
+            console.out(_colored(console, line))
+    if console.common.verbose:
+        for thing in found.unmanaged:
+            console.out(f"      {thing.kind:<9}  {_text(thing.name)}  not ours, left alone")
+    if shown:
+        console.out()
+    console.out(_verdict(found))
+
+
+def draw_sync(console: Console, report: SyncReport) -> None:
+    """What was done, what was left and why, the counts last."""
+    if console.common.quiet and not report.skipped:
+        return
+    for change in report.applied:
+        _draw_change(console, change, "" if report.dry_run else _DONE[change.action])
+    for skipped in report.skipped:
+        _draw_skipped(console, skipped)
+    for reason in report.degraded_reasons:
+        console.out(f"  {console.style('warn', 'warn')}  {reason}")
+    if report.applied or report.skipped or report.degraded_reasons:
+        console.out()
+    if not report.applied and not report.skipped:
+        console.out(f"in agreement: {report.unchanged} functions, nothing to do")
+        return
+    verb = "would apply" if report.dry_run else "applied"
+    console.out(
+        f"{verb} {len(report.applied)} · skipped {len(report.skipped)} · unchanged {report.unchanged}"
+    )
+
+
+def plan_lines(changes: Iterable[Change]) -> list[str]:
+    """The changes of a plan, one line each, to be shown before a question."""
+    return [
+        f"  {_SIGNS[c.action]:<3} {c.kind:<9}  {_text(c.name)}  {_text(_what(c))}" for c in changes
+    ]
+
+
+def _head(found: Difference) -> str:
+    declared = found.declared_in or "no automation: section"
+    return f'{declared}  →  stored config of app "{found.app}"  →  {found.target}, schema {found.schema_name}'
+
+
+def _draw_change(console: Console, change: Change, note: str = "") -> None:
+    sign = console.style(f"{_SIGNS[change.action]:<3}", _STYLES[change.action])
+    words = _text(note or _what(change))
+    console.out(f"  {sign} {change.kind:<9}  {_text(change.name)}  {words}".rstrip())
+
+
+def _draw_skipped(console: Console, change: SkippedChange) -> None:
+    mark = console.style("skip", "warn")
+    console.out(f"  {mark} {change.kind:<8}  {_text(change.name)}  {_text(_what(change))}")
+    console.out(f"       why: {_text(change.why)}")
+    console.out(f"       fix: {_text(change.hint)}")
+
+
+def _what(change: Change) -> str:
+    if change.kind == "config":
+        place = f"  ({change.detail})" if change.detail else ""
+        return f"{change.reason}: stored {change.before} → {change.after}{place}"
+    words = change.state if change.state == change.reason else f"{change.state}: {change.reason}"
+    words = f"{words}, {change.detail}" if change.detail else words
+    return f"{words} (cosmetic)" if change.significance == "cosmetic" else words
+
+
+def _texts(change: Change) -> Iterator[str]:
+    """Both texts as a unified diff, where there are two."""
+    if change.kind == "config" or change.before is None or change.after is None:
+        return
+    lines = difflib.unified_diff(
+        change.before.splitlines(),
+        change.after.splitlines(),
+        "database",
+        f"sql/functions/{change.name.partition('(')[0]}.sql",
+        n=2,
+        lineterm="",
+    )
+    for line in lines:
+        yield f"      {safe_text(line)}"
+
+
+def _colored(console: Console, line: str) -> str:
+    first = line.lstrip()[:1]
+    style = {"+": "ok", "-": "fail"}.get(first)
+    return console.style(line, style) if style else line
+
+
+def _verdict(found: Difference) -> str:
+    semantic = [c for c in found.changes if c.significance == "semantic"]
+    cosmetic = len(found.changes) - len(semantic)
+    if not semantic:
+        extra = f" · {cosmetic} cosmetic" if cosmetic else ""
+        return f"no drift: {found.unchanged} functions as declared{extra}"
+    counts = ", ".join(
+        f"{_count(semantic, action)} to {action}"
+        for action in ("create", "update", "replace", "delete")
+    )
+    return f"drift: {counts} · {cosmetic} cosmetic      apply with: negmem sync"
+
+
+def _count(changes: Sequence[Change], action: str) -> int:
+    return sum(change.action == action for change in changes)
+
+
+def _text(text: str) -> str:
+    return one_line(text)
