@@ -81,7 +81,10 @@ def sync(session: Session, consent: Consent | None = None, *, dry_run: bool = Fa
     with database.transaction(read_only=read_only, lock_timeout_ms=_LOCK_WAIT_MS) as connection:
         if not dry_run:
             ledger.lock_schema(database, connection)
-        plan = make_plan(session, connection, take=consent.take, for_update=not dry_run)
+        plan = make_plan(session, connection, take=consent.take)
+        if plan.config.decision == "apply" and not dry_run:
+            # Only now, so that a run with nothing to do writes nothing, not even a row lock.
+            plan = make_plan(session, connection, take=consent.take, for_update=True)
         due, applied, skipped = _sorted_out(plan, consent)
         if not dry_run and plan.config.decision != "conflict":
             apply_config(session, plan.config)
