@@ -15,6 +15,7 @@ from negmem.core.session import Session, open_session
 from negmem.errors import UsageError
 
 if TYPE_CHECKING:
+    from negmem.core.models.context import Context
     from negmem.core.models.diagnosis import Diagnosis
     from negmem.core.models.ingest import Ingested
     from negmem.core.models.memory import AddedMemory, MemoryChange, MemoryList
@@ -179,6 +180,35 @@ class Memory:
             semantic_weight=semantic_weight,
             keyword_weight=keyword_weight,
             explain=explain,
+            record=record,
+        )
+
+    def context(
+        self,
+        query: str,
+        *,
+        user: str,
+        max_tokens: int | None = None,
+        thread: str | None = None,
+        blocks: Sequence[str] = ("core", "profile", "memories", "facts", "history"),
+        level: str = "auto",
+        record: bool = True,
+    ) -> Context:
+        """What an agent should read before it answers, within a budget of tokens.
+
+        `text` is ready to be read; `left_out` says what had no room. `thread` names the conversation
+        whose last turns are shown, by default the one that changed last.
+        """
+        from negmem.core.retrieval.context import assemble
+
+        return assemble(
+            self.session,
+            _user(user),
+            query,
+            max_tokens=max_tokens,
+            thread=thread,
+            blocks=blocks,
+            level=level,
             record=record,
         )
 

@@ -95,6 +95,7 @@ class AsyncMemory:
     doctor = _awaited(api.Memory.doctor)
     ingest = _awaited(api.Memory.ingest)
     search = _awaited(api.Memory.search)
+    context = _awaited(api.Memory.context)
 
     async def close(self) -> None:
         """Close all connections; calls under way end first."""

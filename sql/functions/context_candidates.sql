@@ -23,7 +23,7 @@ RETURNS TABLE (
     content text,
     occurred_at timestamptz,
     thread_id uuid,
-    "position" integer
+    thread text
 )
 LANGUAGE sql
 STABLE
@@ -31,7 +31,7 @@ PARALLEL SAFE
 SET search_path = :"schema", pg_catalog, pg_temp
 AS $function$
     WITH thread AS (
-        SELECT t.id
+        SELECT t.id, t.external_id
         FROM threads AS t
         WHERE t.user_id = p_user_id AND t.app_name = p_app_name AND (p_thread_id IS NULL OR t.id = p_thread_id)
         ORDER BY t.updated_at DESC, t.occurred_at DESC NULLS LAST, t.id
@@ -40,29 +40,31 @@ AS $function$
     (
         SELECT 'core', row_number() OVER (ORDER BY
                 array_position('{thread,app,user}'::text[], b.scope::text), b.version DESC, b.label, b.id),
-            b.id, b.scope || ':' || b.label, b.content, b.updated_at, b.thread_id, NULL::integer
+            b.id, b.scope || ':' || b.label, b.content, b.updated_at, b.thread_id, NULL::text
         FROM memory_core_blocks AS b
         WHERE b.app_name = p_app_name
             AND (b.owner_kind, b.owner) IN (('user', p_user_id), ('global', ''))
             AND (b.thread_id IS NULL OR b.thread_id = (SELECT h.id FROM thread AS h))
+        ORDER BY 2
         LIMIT 100
     )
     UNION ALL
     (
         SELECT 'profile', row_number() OVER (ORDER BY f.importance_score DESC, f.key, f.id),
-            f.id, f.key::text, f.value #>> '{}', f.valid_from, f.thread_id, NULL
+            f.id, f.key::text, fact_text(f.key, f.value), f.valid_from, f.thread_id, NULL
         FROM facts AS f
         WHERE f.user_id = p_user_id AND f.app_name = p_app_name AND f.fact_type = 'profile'
             AND f.status = 'active' AND f.deleted_at IS NULL
             AND (f.valid_from IS NULL OR f.valid_from <= now())
             AND (f.valid_until IS NULL OR f.valid_until > now())
+        ORDER BY 2
         LIMIT 200
     )
     UNION ALL
     SELECT 'history', row_number() OVER (ORDER BY said.sequence_num DESC), said.id, said.author::text,
-        said.words, said.occurred_at, said.thread_id, said.position
+        said.words, said.occurred_at, said.thread_id, (SELECT h.external_id FROM thread AS h)
     FROM (
-        SELECT e.id, e.author, event_text(e.content) AS words, e.occurred_at, e.thread_id, e.position,
+        SELECT e.id, e.author, event_text(e.content) AS words, e.occurred_at, e.thread_id,
             e.sequence_num
         FROM events AS e
         WHERE e.user_id = p_user_id AND e.app_name = p_app_name AND e.thread_id = (SELECT h.id FROM thread AS h)

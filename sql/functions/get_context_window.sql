@@ -3,8 +3,8 @@
 -- Rows of `core` and `profile`, then `memory` and `fact` as the search ranks them, then `history`, the
 -- last messages of one thread, oldest first. p_max_tokens times p_memory_ratio may go to what is
 -- remembered, times p_history_ratio to what was last said; what history leaves goes to memory. Core
--- blocks have at most 30 % of the memory's share, the profile 20 %. A memory that is a turn of the
--- history shown is left out.
+-- blocks have at most 30 % of the memory's share, the profile 20 %. A memory of the same thread that says
+-- what the history shows is left out.
 --
 -- Candidates and their order are those of `negmem context`; tokens are estimated by the script of the
 -- text, on the high side. A text that does not fit is left out, a smaller one after it may come in;
@@ -48,7 +48,6 @@ DECLARE
     v_room bigint;
     v_tokens integer;
     v_thread uuid;
-    v_positions integer[] := '{}';
     v_said text[] := '{}';
     v_facts text[] := '{}';
     v_scores double precision[] := '{}';
@@ -72,7 +71,7 @@ BEGIN
 
     -- One more for the line end that joins a text to the next.
     FOR v_row IN
-        SELECT c.content, c.thread_id, c.position
+        SELECT c.content, c.thread_id
         FROM context_candidates(p_user_id, p_app_name, p_thread_id) AS c
         WHERE c.section = 'history'
         ORDER BY c.rank
@@ -81,13 +80,12 @@ BEGIN
         EXIT WHEN v_tokens > v_history;
         v_history := v_history - v_tokens;
         v_said := v_said || v_row.content;
-        v_positions := v_positions || v_row.position;
         v_thread := v_row.thread_id;
     END LOOP;
     v_room := v_memory + v_history;
 
     FOR v_row IN
-        SELECT c.section, CASE c.section WHEN 'core' THEN c.content ELSE c.label || ': ' || c.content END AS content
+        SELECT c.section, c.content
         FROM context_candidates(p_user_id, p_app_name, p_thread_id) AS c
         WHERE c.section IN ('core', 'profile')
         ORDER BY c.section, c.rank
@@ -104,7 +102,7 @@ BEGIN
     END LOOP;
 
     FOR v_row IN
-        SELECT s.kind, s.score, COALESCE(m.content, f.key || ': ' || (f.value #>> '{}')) AS content
+        SELECT s.kind, s.score, COALESCE(m.content, fact_text(f.key, f.value)) AS content
         FROM search_items(p_user_id, p_app_name, p_query, p_query_embedding,
             CASE WHEN p_query_embedding IS NULL THEN 'keyword' ELSE 'hybrid' END, c_candidates)
             WITH ORDINALITY AS s
@@ -112,7 +110,7 @@ BEGIN
             ON s.kind = 'memory' AND m.user_id = p_user_id AND m.app_name = p_app_name AND m.id = s.id
         LEFT JOIN facts AS f
             ON s.kind = 'fact' AND f.user_id = p_user_id AND f.app_name = p_app_name AND f.id = s.id
-        WHERE (m.thread_id = v_thread AND m.position = ANY (v_positions)) IS NOT TRUE
+        WHERE (m.thread_id = v_thread AND m.content = ANY (v_said)) IS NOT TRUE
             AND f.fact_type IS DISTINCT FROM 'profile'
         ORDER BY s.ordinality
     LOOP

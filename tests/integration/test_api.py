@@ -34,6 +34,8 @@ def test_ingest_search_prune_as_one_would(database: TestDatabase) -> None:
         first = mem.ingest(TURNS)
         assert (first.sessions, first.events, first.memories) == (1, 2, 2)
         assert mem.ingest(TURNS).memories == 0
+        context = mem.context("花生", user="alice", max_tokens=300)
+        assert 0 < context.tokens <= 240
         answer = mem.search("花生", user="alice", explain=True)
         assert answer.results[0].content == "我对花生过敏。"
         assert answer.results[0].explain is not None

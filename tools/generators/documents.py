@@ -36,6 +36,12 @@ DOCUMENTS: dict[str, tuple[str, ...]] = {
     "memory.unpin/1": ("negmem.core.models.memory:MemoryChange",),
     "curator.prune/1": ("negmem.core.models.pruning:Pruned",),
     "search/1": ("negmem.core.models.retrieval:SearchAnswer",),
+    "context/1": ("negmem.core.models.context:Context",),
+    "diff/1": ("negmem.core.models.change:Difference",),
+    "sync/1": ("negmem.core.models.change:SyncReport",),
+    "automation.show/1": ("negmem.core.models.change:AutomationSnapshot",),
+    "automation.enable/1": ("negmem.core.models.change:JobSwitch",),
+    "automation.disable/1": ("negmem.core.models.change:JobSwitch",),
     "completions.show/1": ("negmem.core.models.completions:CompletionScript",),
     "completions.install/1": ("negmem.core.models.completions:InstalledCompletion",),
 }

@@ -1,0 +1,36 @@
+"""A context as text: itself on stdout, its account on stderr."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from negmem.cli.render.text import one_line, safe_text
+
+if TYPE_CHECKING:
+    from negmem.cli.render.console import Console
+    from negmem.core.models.context import Context
+
+
+def draw_context(console: Console, context: Context) -> None:
+    """The context as an agent reads it; how it was come by is a note beside it."""
+    for step in context.fallbacks:
+        console.note(
+            f"level {step.to_level} (fell from {step.from_level}: {one_line(step.reason)})"
+        )
+        if step.hint:
+            console.note(f"  fix: {step.hint}")
+    if context.text:
+        console.out(safe_text(context.text))
+    else:
+        console.note("nothing to put into a context")
+    parts = ", ".join(f"{s.name} {s.tokens:,}" for s in context.sections if s.items)
+    console.note(
+        f"{context.tokens:,} of {context.max_tokens:,} tokens ({context.tokenizer.name})"
+        + (f": {parts}" if parts else "")
+    )
+    reasons = [item.reason for item in context.left_out]
+    if reasons:
+        console.note(
+            f"left out {len(reasons):,}: {reasons.count('budget'):,} for want of room,"
+            f" {reasons.count('repeated'):,} shown already"
+        )
