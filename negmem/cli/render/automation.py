@@ -56,6 +56,6 @@ def draw_switch(console: Console, done: JobSwitch) -> None:
         console.out(
             f"{verb}  {done.job_key} {word} (app {one_line(done.app)}, by {one_line(done.actor)})"
         )
-    if done.enabled:
+    if done.enabled and not done.dry_run:
         state = "scheduled" if done.scheduled else f"not scheduled: {done.status}"
         console.out(f"{state}  {one_line(done.schedule)}  {one_line(done.command)}")

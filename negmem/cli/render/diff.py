@@ -22,7 +22,7 @@ def draw_difference(console: Console, found: Difference) -> None:
     if console.common.quiet and not found.changes:
         return
     if not console.common.quiet:
-        console.out(_text(_head(found)))
+        console.out(safe_text(_head(found)))
         console.out()
     shown = [c for c in found.changes if c.significance == "semantic" or console.common.verbose]
     for change in shown:

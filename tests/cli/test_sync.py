@@ -1,0 +1,297 @@
+"""`negmem diff`, `sync` and `automation`: what they say, write and refuse, and with which exit code."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.cli import CliRunner
+from tests.support.databases import TestDatabase
+from tests.support.snapshots import Snapshots
+
+EDIT = (
+    "CREATE OR REPLACE FUNCTION negentropy.rrf_score(p_rank bigint, p_k integer DEFAULT 60)"
+    " RETURNS float8 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$ SELECT 1.2::float8 $$"
+)
+DROP = "DROP FUNCTION negentropy.proactive_rank"
+COSMETIC = (
+    "CREATE OR REPLACE FUNCTION negentropy.weighted_score(p_semantic float8, p_keyword float8,"
+    " p_semantic_weight float8 DEFAULT 0.7, p_keyword_weight float8 DEFAULT 0.3) RETURNS float8"
+    " LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$ SELECT p_semantic_weight * COALESCE(NULLIF("
+    "p_semantic, 'NaN'), 0) + p_keyword_weight * COALESCE(NULLIF(p_keyword, 'NaN'), 0)$$"
+)
+
+
+def declare(negmem: CliRunner, text: str) -> Path:
+    path = negmem.cwd / "negmem.yaml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def stored(database: TestDatabase, path: str) -> Any:
+    return database.value(
+        "SELECT config #> %s::text[] FROM negentropy.memory_automation_configs WHERE is_main",
+        ("{" + path.replace(".", ",") + "}",),
+    )
+
+
+def test_no_drift_after_init(negmem: CliRunner) -> None:
+    for word in ("diff", "sync"):
+        text = negmem(word).ok()
+        assert "nothing to do" in text.stdout or "no drift" in text.stdout
+    document = negmem("diff", "--json").ok().json
+    assert list(document)[:4] == ["schema", "drift", "changes", "unmanaged"]
+    assert document["schema"] == "negmem.diff/1"
+    assert (document["drift"], document["changes"]) == (False, [])
+    document = negmem("sync", "--json").ok().json
+    assert document["schema"] == "negmem.sync/1"
+    assert (document["applied"], document["skipped"], document["degraded_reasons"]) == ([], [], [])
+    assert document["unchanged"] > 30
+
+
+def test_drift_is_shown_and_left_where_a_person_made_it(
+    negmem: CliRunner, database: TestDatabase, snapshots: Snapshots
+) -> None:
+    for statement in (EDIT, DROP, COSMETIC):
+        database.rows(statement)
+    database.rows("CREATE FUNCTION negentropy.theirs() RETURNS integer LANGUAGE sql AS 'SELECT 1'")
+    shown = negmem("diff")
+    verbose = negmem("diff", "-v", "rrf_score", "weighted_score")
+    dry = negmem("sync", "--dry-run")
+    done = negmem("sync")
+    again = negmem("sync")
+    assert [shown.code, verbose.code, dry.code, done.code, again.code] == [3, 3, 0, 3, 3]
+    assert negmem("diff", "--exit-zero").code == 0
+    assert negmem("diff", "weighted_score").code == 0
+    document = negmem("sync", "--json").json
+    count = document["unchanged"]
+    hide = {
+        document["target"]: "<target>",
+        f"unchanged {count}": "unchanged <n>",
+        f"unchanged {count - 1}": "unchanged <n - 1>",
+    }
+    snapshots.check("sync_drift", shown, verbose, dry, done, again, hide=hide)
+
+
+def test_the_json_of_a_change(negmem: CliRunner, database: TestDatabase) -> None:
+    database.rows(EDIT)
+    result = negmem("diff", "--json")
+    assert result.code == 3
+    (change,) = result.json["changes"]
+    assert {
+        key: change[key] for key in ("kind", "name", "state", "reason", "action", "significance")
+    } == {
+        "kind": "function",
+        "name": "rrf_score(bigint, integer)",
+        "state": "drifted",
+        "reason": "edited",
+        "action": "update",
+        "significance": "semantic",
+    }
+    assert "SELECT 1.2" in change["before"]
+    assert "GREATEST(0, p_k)" in change["after"]
+
+
+def test_overwriting_by_hand_needs_a_word(negmem: CliRunner, database: TestDatabase) -> None:
+    database.rows(EDIT)
+    refused = negmem("sync", "--overwrite-edited")
+    assert refused.code == 2
+    assert "error[confirmation_needed]" in refused.stderr
+    assert negmem("diff").code == 3
+    done = negmem("sync", "--overwrite-edited", "--yes", "--json").ok().json
+    assert [change["name"] for change in done["applied"]] == ["rrf_score(bigint, integer)"]
+    assert negmem("diff").code == 0
+    negmem("sync", "--overwrite-edited").ok()
+
+
+def test_with_a_terminal_the_plan_is_shown_and_asked_about(
+    negmem: CliRunner, database: TestDatabase
+) -> None:
+    database.rows(DROP)
+    for answer, code in ((b"n\n", 2), (b"y\n", 0)):
+        ours, theirs = pty.openpty()
+        process = subprocess.Popen(
+            [sys.executable, "-m", "negmem.cli", "sync"],
+            stdin=theirs,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=negmem.environment({"PYTHONPATH": str(Path(__file__).parents[2])}),
+            cwd=negmem.cwd,
+        )
+        os.write(ours, answer)
+        _, said = process.communicate(timeout=60)
+        os.close(ours)
+        os.close(theirs)
+        assert "proactive_rank  missing" in said.decode()
+        assert "apply 1 changes to" in said.decode()
+        assert process.returncode == code
+    assert negmem("diff").code == 0
+
+
+def test_the_yaml_wins_where_it_alone_changed(negmem: CliRunner, database: TestDatabase) -> None:
+    declare(negmem, "automation:\n  retention: {low_retention_threshold: 0.05}\n")
+    shown = negmem("diff", "--json")
+    assert shown.code == 3
+    config = [change for change in shown.json["changes"] if change["kind"] == "config"]
+    assert [(c["name"], c["before"], c["after"], c["reason"]) for c in config] == [
+        ("automation.retention.low_retention_threshold", "0.1", "0.05", "yaml_changed")
+    ]
+    done = negmem("sync", "--json").ok().json
+    assert {change["kind"] for change in done["applied"]} == {"config", "function"}
+    assert stored(database, "retention.low_retention_threshold") == 0.05
+    assert database.rows(
+        "SELECT changed_keys, reason FROM negentropy.memory_automation_config_history"
+        " ORDER BY revision DESC LIMIT 1"
+    ) == [(["automation.retention.low_retention_threshold"], "sync")]
+    assert negmem("diff").code == 0
+    assert negmem("sync", "--json").ok().json["applied"] == []
+    assert stored(database, "retention.min_age_days") == 7
+
+
+def test_the_database_wins_where_it_alone_changed(
+    negmem: CliRunner, database: TestDatabase
+) -> None:
+    declare(negmem, "automation:\n  retention: {min_age_days: 7}\n")
+    negmem("sync").ok()
+    negmem("config", "set", "automation.retention.min_age_days", "30").ok()
+    assert negmem("diff").code == 3
+    kept = negmem("sync", "--json")
+    assert kept.code == 3
+    assert [(c["name"], c["reason"]) for c in kept.json["skipped"]] == [
+        ("automation.retention.min_age_days", "stored_changed")
+    ]
+    # The functions follow what is stored: it is what runs.
+    assert {c["kind"] for c in kept.json["applied"]} == {"function"}
+    assert stored(database, "retention.min_age_days") == 30
+    assert negmem("sync").code == 3
+    negmem("sync", "--take", "yaml").ok()
+    assert stored(database, "retention.min_age_days") == 7
+    assert negmem("diff").code == 0
+
+
+def test_nothing_is_done_where_both_changed(negmem: CliRunner, database: TestDatabase) -> None:
+    declare(negmem, "automation:\n  retention: {min_age_days: 7}\n")
+    negmem("sync").ok()
+    negmem("config", "set", "automation.retention.min_age_days", "30").ok()
+    declare(negmem, "automation:\n  retention: {min_age_days: 14}\n")
+    database.rows(DROP)
+    stuck = negmem("sync", "--json")
+    assert (stuck.code, stuck.json["applied"]) == (3, [])
+    reasons = {c["name"].partition("(")[0]: c["reason"] for c in stuck.json["skipped"]}
+    assert reasons["automation.retention.min_age_days"] == "both_changed"
+    assert reasons["proactive_rank"] == "missing"
+    assert stored(database, "retention.min_age_days") == 30
+    taken = negmem("sync", "--take", "stored", "--json")
+    assert taken.code == 3
+    assert "proactive_rank" in {c["name"] for c in taken.json["applied"]}
+    assert stored(database, "retention.min_age_days") == 30
+    negmem("sync", "--take", "yaml").ok()
+    assert stored(database, "retention.min_age_days") == 14
+    assert negmem("diff").code == 0
+
+
+def test_without_a_section_the_stored_config_is_the_declaration(negmem: CliRunner) -> None:
+    declare(negmem, "retrieval: {limit: 5}\n")
+    negmem("automation", "enable", "cleanup_memories").ok()
+    negmem("config", "set", "automation.consolidation.schedule", "5 * * * *").ok()
+    assert negmem("diff").code == 0
+
+
+def test_an_app_of_its_own_leaves_the_defaults_alone(
+    negmem: CliRunner, database: TestDatabase
+) -> None:
+    negmem("init", "--app", "crm", "--embedder", "none")
+    declare(negmem, "automation:\n  retention: {low_retention_threshold: 0.3}\n")
+    done = negmem("sync", "--app", "crm", "--json").ok().json
+    assert {change["kind"] for change in done["applied"]} == {"config"}
+    assert stored(database, "retention.low_retention_threshold") == 0.1
+    shown = negmem("automation", "show", "--app", "crm", "--json").ok().json
+    assert [job["name"] for job in shown["jobs"]] == [
+        "cleanup_memories@crm",
+        "trigger_consolidation@crm",
+        "reweight_relevance@crm",
+    ]
+    assert shown["jobs"][0]["command"] == (
+        "SELECT negentropy.cleanup_low_value_memories(0.3, 7, 0.1, p_app_name => 'crm')"
+    )
+    database.rows(shown["jobs"][0]["command"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "exit_code"),
+    [
+        (("sync", "--take", "both"), "usage", 2),
+        (("automation", "enable", "cleanup"), "job_unknown", 2),
+        (("automation", "disable", "nightly-vacuum"), "job_unknown", 2),
+        (("diff", "--app", "nobody"), "app_unknown", 1),
+        (("automation", "enable", "cleanup_memories", "--app", "nobody"), "app_unknown", 1),
+        (("sync", "--schema", "elsewhere"), "schema_missing", 1),
+    ],
+)
+def test_refusals(negmem: CliRunner, arguments: tuple[str, ...], code: str, exit_code: int) -> None:
+    text, document = negmem(*arguments), negmem(*arguments, "--json")
+    assert text.code == document.code == exit_code
+    assert f"error[{code}]" in text.stderr
+    assert document.json["error"]["code"] == code
+
+
+def test_diff_tells_a_dead_server_and_bad_yaml_from_drift(negmem: CliRunner) -> None:
+    dead = negmem("diff", "--dsn", "host=127.0.0.1 port=1 dbname=none connect_timeout=2")
+    assert dead.code == 1
+    declare(negmem, "automation: {retention: {min_age_day: 3}}\n")
+    assert negmem("diff").code == 2
+
+
+def test_enabling_stores_the_wish_and_says_what_runs_it(
+    negmem: CliRunner, database: TestDatabase, snapshots: Snapshots
+) -> None:
+    dry = negmem("automation", "enable", "cleanup_memories", "--dry-run")
+    assert stored(database, "retention.auto_cleanup_enabled") is False
+    done = negmem("automation", "enable", "cleanup_memories")
+    again = negmem("automation", "enable", "cleanup_memories", "--json")
+    shown = negmem("automation", "show", "-v")
+    sync = negmem("sync")
+    off = negmem("automation", "disable", "cleanup_memories")
+    assert [r.code for r in (dry, done, again, shown, sync, off)] == [0, 0, 0, 0, 3, 0]
+    assert database.rows(
+        "SELECT changed_keys, reason, changed_by <> '' FROM"
+        " negentropy.memory_automation_config_history WHERE revision > 1 ORDER BY revision"
+    ) == [
+        (["automation.retention.auto_cleanup_enabled"], f"automation {verb} cleanup_memories", True)
+        for verb in ("enable", "disable")
+    ]
+    hide = {shown.stdout.split(" · ")[0]: "<target>", again.json["actor"]: "<actor>"}
+    version = database.value("SHOW server_version").split()[0]
+    vector = database.value("SELECT extversion FROM pg_extension WHERE extname = 'vector'")
+    hide |= {f"PostgreSQL {version} · vector {vector}": "<versions>"}
+    count = len(negmem("automation", "show", "--json").json["functions"])
+    hide |= {
+        f"{count} of {count} present": "<n> of <n> present",
+        f"{count} functions": "<n> functions",
+    }
+    snapshots.check("automation", dry, done, again, shown, sync, off, hide=hide)
+
+
+@pytest.mark.servers("sixteen", "full", "pooled")
+def test_the_commands_work_on_every_server(negmem: CliRunner, database: TestDatabase) -> None:
+    negmem("diff").ok()
+    database.rows(DROP)
+    assert negmem("diff").code == 3
+    negmem("sync").ok()
+    negmem("diff").ok()
+    negmem("automation", "enable", "trigger_consolidation").ok()
+    shown = negmem("automation", "show", "--json").ok().json
+    status = {job["job_key"]: job["status"] for job in shown["jobs"]}
+    expected = "degraded" if database.server.name == "sixteen" else "missing"
+    assert status["trigger_consolidation"] == expected
+    command = next(j["command"] for j in shown["jobs"] if j["job_key"] == "trigger_consolidation")
+    assert command == "SELECT negentropy.trigger_maintenance_consolidation('1 hour'::interval)"
+    assert database.value(command) == 0
+    assert json.dumps(shown, ensure_ascii=False)
