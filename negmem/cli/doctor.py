@@ -63,6 +63,7 @@ def doctor(
         only=only or (),
         fix=fix,
         dry_run=common.dry_run,
+        on_repair=console.note,
         schema_name=common.schema or "",
         app=common.app or "",
     )

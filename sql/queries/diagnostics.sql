@@ -127,7 +127,8 @@ FROM (SELECT 1 FROM :"schema".memories AS m WHERE m.deleted_at IS NULL LIMIT %(m
 -- returns: of a sample of live memories, how many lack a vector of their app's active model
 SELECT count(*)::integer AS seen,
     (count(*) FILTER (WHERE v.memory_id IS NULL))::integer AS missing,
-    min(s.created_at) FILTER (WHERE v.memory_id IS NULL) AS oldest
+    min(s.created_at) FILTER (WHERE v.memory_id IS NULL) AS oldest,
+    array_agg(DISTINCT s.app_name::text) FILTER (WHERE v.memory_id IS NULL) AS apps
 FROM (
     SELECT m.user_id, m.app_name, m.id, m.created_at
     FROM :"schema".memories AS m TABLESAMPLE SYSTEM (%(percent)s::double precision)
@@ -234,15 +235,6 @@ FROM (
     LIMIT %(most)s::integer
 ) AS q;
 
--- name: unfinished_erasures
--- returns: how many persons' erasure began over an hour ago and has not ended
-SELECT count(*)::integer AS unfinished, min(q.erasing_since) AS oldest
-FROM (
-    SELECT u.erasing_since FROM :"schema".users AS u
-    WHERE u.erasing_since < now() - interval '1 hour'
-    LIMIT 100
-) AS q;
-
 -- name: active_model
 -- params: app_name
 SELECT m.id, m.provider, m.model, m.version, m.dims
@@ -277,9 +269,9 @@ FROM :"schema".managed_objects AS o
 WHERE o.kind = 'job'
 ORDER BY o.name;
 
--- name: failed_runs
+-- name: last_runs
 -- params: jobs
--- returns: of each job, the last run that has ended, where it failed
+-- returns: of each job, the last run that has ended
 SELECT r.job, r.status, r.message, r.source, r.finished_at
 FROM unnest(%(jobs)s::text[]) AS j (job)
 CROSS JOIN LATERAL (
@@ -289,7 +281,6 @@ CROSS JOIN LATERAL (
     ORDER BY x.started_at DESC
     LIMIT 1
 ) AS r
-WHERE r.status <> 'succeeded'
 ORDER BY 1;
 
 -- name: cron_jobs

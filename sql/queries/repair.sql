@@ -75,3 +75,17 @@ SELECT :"schema".index_memories(%(user_id)s::text, %(app_name)s::text, %(ids)s::
 -- name: apply_accesses
 -- params: app_name
 SELECT :"schema".apply_recorded_accesses(%(app_name)s::text) AS applied;
+
+-- name: bare_memories
+-- params: app_name, model_id, after_user, after_id, most
+-- returns: live memories without a vector of the model, in order, after the one that was named
+SELECT m.user_id::text AS user_id, m.id, m.content, m.metadata ->> 'speaker' AS speaker
+FROM :"schema".memories AS m
+WHERE m.app_name = %(app_name)s::varchar AND m.deleted_at IS NULL
+    AND (m.user_id, m.id) > (%(after_user)s::varchar, %(after_id)s::uuid)
+    AND NOT EXISTS (
+        SELECT 1 FROM :"schema".memory_vectors AS v
+        WHERE v.user_id = m.user_id AND v.app_name = m.app_name AND v.memory_id = m.id
+            AND v.model_id = %(model_id)s::smallint)
+ORDER BY m.user_id, m.id
+LIMIT %(most)s::integer;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING
 
 from negmem.cli.render.text import safe_text
@@ -10,6 +11,8 @@ if TYPE_CHECKING:
     from negmem.cli.render.console import Console
     from negmem.core.models.diagnosis import CheckList, Diagnosis, Finding
 
+_CODE_WIDTH = 21
+_MIN_ROOM = 30
 _WORDS = {"ok": "ok", "warn": "warn", "fail": "FAIL", "skip": "skip", "info": "info"}
 _STYLES = {"ok": "ok", "warn": "warn", "fail": "fail", "skip": "dim", "info": "dim"}
 _VERDICTS = {"healthy": "ok", "degraded": "warn", "unusable": "fail"}
@@ -28,8 +31,9 @@ def draw_diagnosis(console: Console, diagnosis: Diagnosis) -> None:
             console.out(f"  {word}  {area.name:<12}  {_text(area.summary)}".rstrip())
         console.out()
     shown = [f for f in diagnosis.findings if _is_shown(console, f)]
+    width = max([_CODE_WIDTH, *(len(finding.code) for finding in shown)])
     for finding in shown:
-        _draw_finding(console, finding)
+        _draw_finding(console, finding, width)
     if shown:
         console.out()
     if not quiet and console.common.verbose:
@@ -41,10 +45,11 @@ def draw_diagnosis(console: Console, diagnosis: Diagnosis) -> None:
 
 
 def draw_checks(console: Console, listed: CheckList) -> None:
-    """`doctor --list`: a line a check."""
+    """`doctor --list`: a line a check, in the order in which they run."""
+    width = max(len(item.code) for item in listed.checks)
     for item in listed.checks:
         slow = "  (slow)" if item.slow else ""
-        console.out(f"{item.area:<12}{item.code:<26}{item.looks_at}{slow}")
+        console.out(f"{item.area:<12}{item.code:<{width}}  {item.looks_at}{slow}")
 
 
 def _text(text: str) -> str:
@@ -68,13 +73,27 @@ def _head(diagnosis: Diagnosis) -> str:
     return " · ".join([*parts, f"schema {diagnosis.schema_name}"])
 
 
-def _draw_finding(console: Console, finding: Finding) -> None:
+def _draw_finding(console: Console, finding: Finding, width: int) -> None:
     accepted = "accepted: " if finding.accepted else ""
-    name = console.style(f"{finding.code:<21}", "name")
-    console.out(f"{_mark(console, finding.severity)} {name} {accepted}{_text(finding.title)}")
+    name = console.style(f"{finding.code:<{width}}", "name")
+    first, *more = _lines(console, f"{accepted}{_text(finding.title)}", width + 6)
+    console.out(f"{_mark(console, finding.severity)} {name} {first}")
+    for line in more:
+        console.out(f"{'':<{width + 5}} {line}")
     for label, text in (("evidence", finding.evidence), ("remedy", finding.remedy)):
         if text:
-            console.out(f"     {label:<9} {_text(text)}")
+            first, *more = _lines(console, _text(text), 15)
+            console.out(f"     {label:<9} {first}")
+            for line in more:
+                console.out(f"{'':<14} {line}")
+
+
+def _lines(console: Console, text: str, indent: int) -> list[str]:
+    """`text` in lines that fit beside `indent` columns on a terminal; one line in a pipe."""
+    if console.width is None:
+        return [text]
+    room = max(_MIN_ROOM, console.width - indent)
+    return textwrap.wrap(text, room, break_long_words=False, break_on_hyphens=False) or [""]
 
 
 def _draw_unknown(console: Console, diagnosis: Diagnosis) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -16,16 +17,12 @@ from negmem.errors import NegmemError
 
 if TYPE_CHECKING:
     from negmem.config.model import Automation
+    from negmem.core.automation.plan import Plan
+    from negmem.core.models.change import Job
     from negmem.core.session import Session
-    from negmem.db.connect import Database
+    from negmem.db.connect import Connection, Database
     from negmem.db.functions import Comparisons
 
-# The jobs, and how the stored config switches them on.
-_SWITCHES: tuple[tuple[str, str, str], ...] = (
-    ("cleanup_memories", "retention", "auto_cleanup_enabled"),
-    ("trigger_consolidation", "consolidation", "enabled"),
-    ("reweight_relevance", "reweight_relevance", "enabled"),
-)
 # pg_cron's log has no index by job: only its end is looked at.
 _LATEST_RUNS = 5_000
 
@@ -165,30 +162,65 @@ class Probe:
         return effective_automation(rows[0]["config"] if rows else {}).model_dump(mode="json")
 
     @cached_property
+    def plan(self) -> Plan | None:
+        """What `sync` would do; None for an app without a config of its own."""
+        from negmem.core.automation.plan import make_plan
+
+        if self.stored_config is None or self.stored_config["app_name"] != self.session.app:
+            return None
+        with self._writing() as connection:
+            return make_plan(self.session, connection)
+
+    @cached_property
     def comparisons(self) -> Comparisons:
         """The managed functions, compared with what this server makes of them; nothing stays."""
+        if self.plan is not None:
+            return self.plan.comparisons
         values = functions.variables(
             self.main_automation,
             self.database.schema,
             self.database.facts.vector_schema or "public",
         )
-        with self.database.transaction(
-            lock_timeout_ms=min(1_000, self.timeout_ms), statement_timeout_ms=self.timeout_ms
-        ) as connection:
+        with self._writing() as connection:
             return functions.compare(self.database, connection, functions.wanted_functions(values))
+
+    @cached_property
+    def cosmetic(self) -> frozenset[str]:
+        """The signatures of functions whose difference changes nothing that they do."""
+        planned = self.plan.functions if self.plan is not None else []
+        return frozenset(f.change.name for f in planned if f.change.significance == "cosmetic")
+
+    def _writing(self) -> AbstractContextManager[Connection]:
+        """A transaction in which functions may be tried in pg_temp, where the server takes writes."""
+        facts = self.database.facts
+        return self.database.transaction(
+            read_only=facts.in_recovery or facts.read_only,
+            lock_timeout_ms=min(1_000, self.timeout_ms),
+            statement_timeout_ms=self.timeout_ms,
+        )
+
+    @cached_property
+    def jobs(self) -> list[Job]:
+        """The predefined jobs: what the app's config asks for, and what pg_cron has."""
+        from negmem.core.automation.jobs import job_states
+
+        if self.plan is None:
+            return []
+        document = self.plan.config.stored.automation
+        return job_states(
+            self.session, document, always_look=bool(self.capabilities.pg_cron_installed)
+        )
 
     @cached_property
     def enabled_jobs(self) -> tuple[str, ...]:
         """The jobs that the stored config switches on; none where it can't be read."""
+        from negmem.core.automation.jobs import JOBS
+
         try:
-            automation = self.automation
+            document = self.automation.model_dump()
         except (NegmemError, CannotLookError):
             return ()
-        return tuple(
-            job
-            for job, section, switch in _SWITCHES
-            if getattr(getattr(automation, section), switch)
-        )
+        return tuple(job.key for job in JOBS if document[job.section][job.switch])
 
     @cached_property
     def scheduler_beat(self) -> dict[str, Any] | None:
@@ -202,7 +234,9 @@ class Probe:
     @property
     def job_names(self) -> tuple[str, ...]:
         """The keys of the predefined jobs."""
-        return tuple(job for job, _, _ in _SWITCHES)
+        from negmem.core.automation.jobs import JOBS
+
+        return tuple(job.key for job in JOBS)
 
     @cached_property
     def managed_jobs(self) -> list[dict[str, Any]]:

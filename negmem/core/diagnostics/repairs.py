@@ -11,10 +11,13 @@ from typing import Any
 
 from negmem.core.diagnostics.probe import Probe
 from negmem.core.diagnostics.registry import RepairPlan
+from negmem.core.text.indexed import embedded_text
 from negmem.db import functions, ledger
 from negmem.db.connect import Database
 
 _BATCH = 1_000
+_EMBEDDED_AT_ONCE = 256
+_MOST_EMBEDDED = 5_000
 
 
 def update_functions(probe: Probe) -> RepairPlan | None:
@@ -104,6 +107,52 @@ def apply_accesses(probe: Probe) -> RepairPlan:
                 return f"added the accesses of {applied:,} searches"
 
     return RepairPlan("add the accesses that searches recorded", act)
+
+
+def embed_missing(probe: Probe) -> RepairPlan | None:
+    """Embed the app's memories that have no vector, up to a number; a hosted model is not called.
+
+    Raises: NegmemError `embedding_space_mismatch` where another model is configured than stored.
+    """
+    from uuid import UUID, uuid4
+
+    from negmem.core.formation.vectors import Vectorizer
+    from negmem.db import memories
+
+    session = probe.session
+    vectorizer = Vectorizer(session)
+    if not vectorizer.is_active or session.config.embedding.provider == "litellm":
+        return None
+
+    def act() -> str:
+        seen = stored = 0
+        after: dict[str, Any] = {"after_user": "", "after_id": UUID(int=0)}
+        while seen < _MOST_EMBEDDED:
+            model = vectorizer.model
+            assert model is not None
+            params = {"app_name": session.app, "model_id": model.id, "most": _EMBEDDED_AT_ONCE}
+            rows = probe.database.rows("repair", "bare_memories", {**params, **after})
+            if not rows:
+                break
+            seen += len(rows)
+            after = {"after_user": rows[-1]["user_id"], "after_id": rows[-1]["id"]}
+            vectors = vectorizer.embed(
+                [row["user_id"] for row in rows],
+                [row["id"] for row in rows],
+                [embedded_text(row["speaker"], row["content"]) for row in rows],
+                lambda: True,
+            )
+            if vectors is None:
+                break
+            done = memories.store(
+                probe.database, session.app, memories.Batch(), run_id=uuid4(), missing=vectors
+            )
+            stored += done.repaired
+        return f"embedded {stored:,} of {seen:,} memories that had no vector"
+
+    return RepairPlan(
+        f"embed the memories that have no vector, at most {_MOST_EMBEDDED:,} in one run", act
+    )
 
 
 def _owners(database: Database) -> Iterator[dict[str, Any]]:

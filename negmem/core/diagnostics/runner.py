@@ -59,12 +59,17 @@ def describe() -> CheckList:
 
 
 def diagnose(
-    session: Session, *, only: Sequence[str] = (), fix: bool = False, dry_run: bool = False
+    session: Session,
+    *,
+    only: Sequence[str] = (),
+    fix: bool = False,
+    dry_run: bool = False,
+    on_repair: Callable[[str], None] = lambda text: None,
 ) -> Diagnosis:
     """Run the checks (or those of `only`, codes or areas, with what they need).
 
     Reads only, unless `fix`: then what is safe to mend is mended (with `dry_run`: named), and the
-    answer is how things stand afterwards. An unreachable server is an answer too: unusable, with the reason.
+    answer is how things stand afterwards; `on_repair` hears of each before it is begun. An unreachable server is an answer too: unusable, with the reason.
 
     Raises: UsageError `check_unknown`.
     """
@@ -83,7 +88,9 @@ def diagnose(
     probe = Probe(session)
     try:
         found = run(probe, chosen, started)
-        repairs = mend(probe, found.findings, dry_run=dry_run) if fix else []
+        repairs: list[Repair] = []
+        if fix:
+            repairs = mend(probe, found.findings, dry_run=dry_run, on_repair=on_repair)
         if any(repair.done for repair in repairs):
             probe.close()
             session.database.forget_facts()
@@ -94,7 +101,13 @@ def diagnose(
         probe.close()
 
 
-def mend(probe: Probe, findings: Sequence[Finding], *, dry_run: bool) -> list[Repair]:
+def mend(
+    probe: Probe,
+    findings: Sequence[Finding],
+    *,
+    dry_run: bool,
+    on_repair: Callable[[str], None] = lambda text: None,
+) -> list[Repair]:
     """Mend what is safe to mend of what was found; a repair that fails is told and the next is tried."""
     repairs = []
     wanted: dict[Callable[[Probe], RepairPlan | None], str] = {}
@@ -103,12 +116,18 @@ def mend(probe: Probe, findings: Sequence[Finding], *, dry_run: bool) -> list[Re
         if repair is not None:
             wanted.setdefault(repair, finding.code)
     for repair, code in wanted.items():
-        plan = repair(probe)
+        try:
+            plan = repair(probe)
+        except NegmemError as error:
+            action = f"nothing: {error.message} ({error.why})"
+            repairs.append(Repair(code=code, action=action, done=False))
+            continue
         if plan is None:
             continue
         if dry_run:
             repairs.append(Repair(code=code, action=plan.action, done=False))
             continue
+        on_repair(f"mending {code}: {plan.action}")
         try:
             repairs.append(Repair(code=code, action=plan.act(), done=True))
         except NegmemError as error:
@@ -300,6 +319,7 @@ def diagnose_target(
     only: Sequence[str] = (),
     fix: bool = False,
     dry_run: bool = False,
+    on_repair: Callable[[str], None] = lambda text: None,
     schema_name: str = "",
     app: str = "",
 ) -> Diagnosis:
@@ -315,4 +335,4 @@ def diagnose_target(
     except NegmemError as error:
         return unreachable(error, target="no database", schema_name=schema_name, app=app)
     with session:
-        return diagnose(session, only=only, fix=fix, dry_run=dry_run)
+        return diagnose(session, only=only, fix=fix, dry_run=dry_run, on_repair=on_repair)

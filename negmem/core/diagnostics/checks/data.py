@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from negmem.core.diagnostics import repairs
 from negmem.core.diagnostics.probe import Probe
-from negmem.core.diagnostics.registry import Found, NotNeededError, check
+from negmem.core.diagnostics.registry import Found, check
+from negmem.db.sqlfiles import quote_identifier
 
 _COUNT_MOST = 20_000
 _SAMPLE = 5_000
@@ -34,7 +35,7 @@ def _memories(probe: Probe) -> str:
     return f"about {max(counted, probe.tables['memories']['estimated_rows']):,}"
 
 
-@check("embedding_missing", "data", needs=_READABLE, slow=True)
+@check("embedding_missing", "data", needs=_READABLE, slow=True, repair=repairs.embed_missing)
 def embedding_missing(probe: Probe) -> Found | None:
     """Every live memory has a vector of its app's active model."""
     total = _memories(probe)
@@ -54,8 +55,9 @@ def embedding_missing(probe: Probe) -> Found | None:
     return Found(
         "these memories are out of reach for vector search; keyword search finds them",
         evidence=f"{row['missing']:,} of {row['seen']:,} looked at ({share:.1%}) have no vector of"
-        f" the active model; the oldest was written {row['oldest']:%Y-%m-%d %H:%M} UTC",
-        remedy="negmem embed migrate",
+        f" their app's active model ({', '.join(row['apps'])}); the oldest was written"
+        f" {row['oldest']:%Y-%m-%d %H:%M} UTC",
+        remedy=f"negmem doctor --fix --only embedding_missing --app {row['apps'][0]}",
     )
 
 
@@ -66,11 +68,14 @@ def vector_dims_differ(probe: Probe) -> Found | None:
     row = probe.row("diagnostics", "vector_dims", params)
     if not row["wrong"] and not row["unknown"]:
         return None
+    schema = quote_identifier(probe.database.schema)
     return Found(
         "vectors that don't fit their model: searches that meet them fail",
         evidence=f"of {row['seen']:,} looked at, {row['wrong']:,} have other dimensions,"
         f" {row['unknown']:,} name no known model",
-        remedy="negmem embed migrate",
+        remedy=f"DELETE FROM {schema}.memory_vectors AS v USING {schema}.embedding_models AS m"
+        " WHERE m.app_name = v.app_name AND m.id = v.model_id"
+        " AND length(v.bits) <> m.dims;   then negmem doctor --fix",
         severity="fail",
     )
 
@@ -180,22 +185,6 @@ def jobs_parked(probe: Probe) -> Found | None:
     return Found(
         "consolidation jobs are parked: their threads form no facts and summaries",
         evidence=f"{row['parked']:,} jobs; one says: {row['error'] or 'nothing'}",
-        remedy="negmem consolidate",
-    )
-
-
-@check("erasure_unfinished", "data", needs=_READABLE, slow=True)
-def erasure_unfinished(probe: Probe) -> Found | None:
-    """Every erasure that was begun has come to its end."""
-    if "erasing_since" not in probe.tables["users"]["columns"]:
-        raise NotNeededError("this schema records no erasures")
-    row = probe.row("diagnostics", "unfinished_erasures")
-    if row["unfinished"] == 0:
-        return None
-    return Found(
-        "an erasure was cut off: the person's data still stands in part",
-        evidence=f"{row['unfinished']} begun over an hour ago, the first at"
-        f" {row['oldest']:%Y-%m-%d %H:%M} UTC",
-        remedy="negmem audit erase --user USER    once more, for those with users.erasing_since set",
-        severity="fail",
+        remedy=f"UPDATE {quote_identifier(probe.database.schema)}.consolidation_jobs SET status ="
+        " 'pending', attempts = 0, parked_at = NULL WHERE parked_at IS NOT NULL;",
     )

@@ -7,8 +7,6 @@ from negmem.core.diagnostics.registry import CannotLookError, Found, NotNeededEr
 from negmem.core.models.diagnosis import Severity
 from negmem.db.sqlfiles import quote_identifier
 
-_OTHERWISE = "or run the jobs here: negmem scheduler run"
-
 
 @check("vector_not_available", "extensions")
 def vector_not_available(probe: Probe) -> Found | None:
@@ -157,7 +155,11 @@ def pg_cron_not_installed(probe: Probe) -> Found | None:
         if needed
         else "scheduling can't be had here; no job waits for it"
     )
-    return Found(meaning, evidence, f"{remedy}   {_OTHERWISE}", severity=_counted(probe))
+    if needed:
+        schema = quote_identifier(probe.database.schema)
+        call = f"SELECT {schema}.cleanup_low_value_memories();"
+        remedy += f"   or from any other scheduler: psql -c '{call}'"
+    return Found(meaning, evidence, remedy, severity=_counted(probe))
 
 
 def _how_to_get_cron(probe: Probe) -> tuple[str, str]:
@@ -249,28 +251,5 @@ def pg_cron_logs_unavailable(probe: Probe) -> Found | None:
         "runs of jobs can't be seen: an empty log does not prove that nothing ran",
         evidence=f"no SELECT on cron.job_run_details as {probe.server.role}",
         remedy=f"GRANT SELECT ON cron.job_run_details TO {role};   as {cron.owner}",
-        severity=_counted(probe),
-    )
-
-
-@check("pg_cron_not_permitted", "extensions", needs=("pg_cron_unavailable",))
-def pg_cron_not_permitted(probe: Probe) -> Found | None:
-    """This role may call the functions that schedule and unschedule."""
-    cron = probe.cron
-    if cron.state != "created":
-        raise NotNeededError("pg_cron is not installed")
-    refused = [
-        signature
-        for signature in cron.refused_functions
-        if cron.is_elsewhere or "schedule_in_database" not in signature
-    ]
-    if cron.can_schedule and not refused:
-        return None
-    role = quote_identifier(probe.server.role)
-    grants = "; ".join(f"GRANT EXECUTE ON FUNCTION {s} TO {role}" for s in refused)
-    return Found(
-        "this role may see jobs and not schedule them",
-        evidence=f"no EXECUTE on {', '.join(refused)} as {probe.server.role}",
-        remedy=f"{grants};   as {cron.owner}; then check again, some services grant nothing",
         severity=_counted(probe),
     )

@@ -15,57 +15,78 @@ from negmem.db.look import CANCELLED
 from negmem.db.sqlfiles import function_names, quote_identifier
 
 _READY = ("schema_outdated", "table_missing", "config_missing", "stored_config_invalid")
+_SHOWN = 4
 _WRITER_MENDS = "negmem sync    or: negmem doctor --fix"
 
 
 @check("function_missing", "functions", needs=_READY, repair=repairs.update_functions)
-def function_missing(probe: Probe) -> list[Found]:
+def function_missing(probe: Probe) -> Found | None:
     """Every managed function stands, each overload."""
     wanted = [c for c in probe.comparisons.items if c.wanted is not None]
-    missing = [c for c in wanted if c.state == "missing"]
+    missing = [c.signature for c in wanted if c.state == "missing"]
     probe.note("functions", f"{len(wanted) - len(missing)} of {len(wanted)} present")
-    if missing:
-        probe.note("functions", f"{len(missing)} missing")
-    schema = quote_identifier(probe.database.schema)
-    return [
-        Found(
-            f"{c.signature}: missing; what calls it fails",
-            evidence=f"pg_proc has no such function in schema {schema}",
-            remedy=_WRITER_MENDS,
-            severity="fail",
-        )
-        for c in missing
-    ]
+    if not missing:
+        return None
+    probe.note("functions", f"{len(missing)} missing")
+    return Found(
+        f"{_named(missing)}: what calls {'it' if len(missing) == 1 else 'them'} fails",
+        evidence=f"not in schema {quote_identifier(probe.database.schema)} (pg_proc)",
+        remedy=_WRITER_MENDS,
+        severity="fail",
+    )
+
+
+def _named(signatures: list[str]) -> str:
+    shown = ", ".join(signatures[:_SHOWN])
+    return shown + (f" and {len(signatures) - _SHOWN} more" if len(signatures) > _SHOWN else "")
 
 
 @check("function_drifted", "functions", needs=_READY, repair=repairs.update_functions)
 def function_drifted(probe: Probe) -> list[Found]:
     """The managed functions are what this program and the stored config make of them."""
-    drifted = [c for c in probe.comparisons.items if c.state in ("outdated", "edited", "unmanaged")]
+    differing = [
+        c for c in probe.comparisons.items if c.state in ("outdated", "edited", "unmanaged")
+    ]
+    drifted = [c for c in differing if c.signature not in probe.cosmetic]
+    cosmetic = [c.signature for c in differing if c.signature in probe.cosmetic]
     if drifted:
         probe.note("functions", f"{len(drifted)} drifted")
     if probe.comparisons.reduced:
         probe.note("functions", "bodies alone compared")
-    return [_drifted(c) for c in drifted]
-
-
-def _drifted(comparison: Comparison) -> Found:
-    """What became of one function, and what would put it right."""
-    stamp = comparison.live.stamp if comparison.live else None
-    name = comparison.signature
-    parts = ", ".join(comparison.differences)
-    if comparison.state == "outdated":
-        return Found(
-            f"{name}: outdated; the config or the program changed since it was written",
-            evidence=f"as negmem {stamp.version if stamp else '?'} wrote it; differs in {parts}",
-            remedy=_WRITER_MENDS,
-            severity="fail",
+    by_hand = [c for c in drifted if c.is_by_hand]
+    outdated = [c for c in drifted if not c.is_by_hand]
+    found = [*map(_edited, by_hand), *([_outdated(outdated)] if outdated else [])]
+    if cosmetic:
+        found.append(
+            Found(
+                f"{_named(cosmetic)}: written differently, and does the same",
+                evidence="spacing, comments, cost or rows differ",
+                remedy="negmem sync",
+                severity="info",
+            )
         )
+    return found
+
+
+def _outdated(comparisons: list[Comparison]) -> Found:
+    stamp = comparisons[0].live.stamp if comparisons[0].live else None
+    parts = sorted({part for c in comparisons for part in c.differences})
+    return Found(
+        f"{_named([c.signature for c in comparisons])}: outdated; the stored config or the program"
+        " changed since",
+        evidence=f"as negmem {stamp.version if stamp else '?'} wrote them; {', '.join(parts)} differ",
+        remedy=_WRITER_MENDS,
+        severity="fail",
+    )
+
+
+def _edited(comparison: Comparison) -> Found:
+    stamp = comparison.live.stamp if comparison.live else None
     written = f"negmem {stamp.version} wrote it" if stamp else "it bears no mark of negmem"
     how = "edited by hand" if stamp else "not written by negmem"
     return Found(
-        f"{name}: {how}; it may answer otherwise than the documentation says",
-        evidence=f"{written}; differs in {parts}",
+        f"{comparison.signature}: {how}; it may not do what the documentation says",
+        evidence=f"{written}; {', '.join(comparison.differences)} differ",
         remedy="negmem diff    look before overwriting: negmem sync --overwrite-edited --yes",
         severity="fail",
     )

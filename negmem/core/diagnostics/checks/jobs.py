@@ -11,9 +11,12 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from negmem.core.diagnostics.probe import Probe
 from negmem.core.diagnostics.registry import CannotLookError, Found, NotNeededError, check
 from negmem.core.formulas.due_times import due_before
+from negmem.core.models.change import Job
 from negmem.core.models.diagnosis import Severity
 from negmem.core.models.schedule import parse_cron
+from negmem.db.sqlfiles import quote_identifier, quote_literal
 
+_READY = ("schema_outdated", "table_missing", "config_missing", "stored_config_invalid")
 _MISSED_RUNS = 3
 _GRACE = timedelta(minutes=5)
 _LARGE_HISTORY_BYTES = 100 * 1024 * 1024
@@ -24,27 +27,91 @@ def _counted(probe: Probe) -> Severity:
     return "warn" if probe.enabled_jobs else "info"
 
 
-@check("scheduler_stopped", "jobs", needs=("config_missing",))
-def scheduler_stopped(probe: Probe) -> Found | None:
-    """The built-in scheduler, where it was used, is alive."""
+@check("job_missing", "jobs", needs=_READY)
+def job_missing(probe: Probe) -> list[Found]:
+    """Every job that is switched on stands in pg_cron, or the built-in scheduler runs it."""
+    switched_on = [job for job in probe.jobs if job.enabled]
+    if not switched_on:
+        probe.note("jobs", "none switched on")
+        return []
+    scheduled = [job for job in switched_on if job.status == "scheduled"]
     beat = probe.scheduler_beat
-    if beat is None:
-        raise NotNeededError("the built-in scheduler was never used")
-    if beat["is_alive"]:
+    if beat is not None and beat["is_alive"]:
         probe.note("jobs", f"built-in scheduler on {beat['host']}")
+    if any(job.status == "degraded" for job in switched_on):
+        raise NotNeededError("needs pg_cron")
+    if any(job.status == "unknown" for job in switched_on):
+        raise CannotLookError(probe.cron.reason)
+    missing = [job for job in switched_on if job.status == "missing"]
+    if missing and not _is_sure(probe):
+        raise CannotLookError(f"visible as {probe.server.role}: {len(probe.cron_jobs)} of unknown")
+    probe.note("jobs", f"{len(scheduled)} of {len(switched_on)} scheduled")
+    return [
+        Found(
+            f"{job.name}: switched on and not scheduled",
+            evidence=f'cron.job in "{probe.cron.database}" has no job of this name',
+            remedy=_schedule(probe, job),
+        )
+        for job in missing
+    ]
+
+
+def _is_sure(probe: Probe) -> bool:
+    """Whether what this role does not see is not there: it sees all, or scheduled them itself."""
+    owners = {job["owner_name"] for job in probe.managed_jobs}
+    return bool(probe.cron.sees_all_jobs) or owners == {probe.server.role}
+
+
+def _schedule(probe: Probe, job: Job) -> str:
+    """The statement that schedules a job, for the database that pg_cron lives in."""
+    parts = [job.name, job.schedule, job.command, probe.server.database]
+    return f"SELECT cron.schedule_in_database({', '.join(quote_literal(part) for part in parts)});"
+
+
+@check("job_drifted", "jobs", needs=_READY)
+def job_drifted(probe: Probe) -> list[Found]:
+    """The scheduled jobs have the schedule, the command and the database that the config gives."""
+    if any(job.status == "degraded" for job in probe.jobs):
+        raise NotNeededError("needs pg_cron")
+    return [
+        Found(
+            f"{job.name}: {job.reason}",
+            evidence=f"wanted: {job.schedule}  {job.command}" if job.enabled else "the job is off",
+            remedy=_schedule(probe, job)
+            if job.enabled
+            else f"SELECT cron.unschedule({job.job_id});    as its owner",
+        )
+        for job in probe.jobs
+        if job.status == "drifted"
+    ]
+
+
+@check("pg_cron_not_permitted", "jobs", needs=(*_READY, "pg_cron_unavailable"))
+def pg_cron_not_permitted(probe: Probe) -> Found | None:
+    """This role may call the functions that schedule and unschedule."""
+    cron = probe.cron
+    if cron.state != "created":
+        raise NotNeededError("pg_cron is not installed")
+    refused = [
+        signature
+        for signature in cron.refused_functions
+        if "alter_job" not in signature
+        and (cron.is_elsewhere or "schedule_in_database" not in signature)
+    ]
+    if cron.can_schedule and not refused:
         return None
-    is_needed = probe.needs_cron and probe.cron.state != "created"
+    role = quote_identifier(probe.server.role)
+    grants = "; ".join(f"GRANT EXECUTE ON FUNCTION {s} TO {role}" for s in refused)
+    is_needed = any(job.status in ("missing", "drifted") for job in probe.jobs) and _is_sure(probe)
     return Found(
-        "the built-in scheduler has stopped"
-        + (": nothing runs on schedule" if is_needed else "; nothing waits for it"),
-        evidence=f"last sign of life {_ago(beat['age_s'])} ago, from {beat['host']}"
-        f" (process {beat['process_id']})",
-        remedy="negmem scheduler run",
+        "this role may see jobs and not schedule them",
+        evidence=f"no EXECUTE on {', '.join(refused)} as {probe.server.role}",
+        remedy=f"{grants};   as {cron.owner}; then check again, some services grant nothing",
         severity="warn" if is_needed else "info",
     )
 
 
-@check("jobs_hidden", "jobs", needs=("config_missing", "pg_cron_unavailable"))
+@check("jobs_hidden", "jobs", needs=(*_READY, "pg_cron_unavailable"))
 def jobs_hidden(probe: Probe) -> Found | None:
     """This role sees all jobs, not only its own."""
     if probe.cron.state != "created":
@@ -56,7 +123,7 @@ def jobs_hidden(probe: Probe) -> Found | None:
     return Found(
         "this role sees its own jobs alone: what another role scheduled is unknown, not missing",
         evidence=f"row-level security of cron.job; visible as {probe.server.role}: {seen} of unknown",
-        remedy=f"negmem doctor as the role that scheduled them{_owners(probe)}",
+        remedy=f"run negmem doctor as the role that scheduled them{_owners(probe)}",
         severity="info",
     )
 
@@ -66,7 +133,7 @@ def _owners(probe: Probe) -> str:
     return f": {', '.join(owners)}" if owners else ""
 
 
-@check("job_duplicated", "jobs", needs=("config_missing", "pg_cron_unavailable"))
+@check("job_duplicated", "jobs", needs=(*_READY, "pg_cron_unavailable"))
 def job_duplicated(probe: Probe) -> Found | None:
     """No job stands twice for this database: two owners under one name are two jobs."""
     here = [j for j in probe.cron_jobs if j["database"] == probe.server.database]
@@ -84,7 +151,7 @@ def job_duplicated(probe: Probe) -> Found | None:
     )
 
 
-@check("job_not_running", "jobs", needs=("config_missing", "pg_cron_logs_unavailable"))
+@check("job_not_running", "jobs", needs=(*_READY, "pg_cron_logs_unavailable"))
 def job_not_running(probe: Probe) -> list[Found]:
     """Scheduled jobs have run within their last three due times."""
     runs = probe.cron_last_runs
@@ -108,7 +175,7 @@ def job_not_running(probe: Probe) -> list[Found]:
                 f"{job['name']}: scheduled, and no run in {_MISSED_RUNS} intervals",
                 evidence=f"{what}; due {dues[-1]:%Y-%m-%d %H:%M %Z} and twice since."
                 " A server that sleeps runs nothing",
-                remedy=f"negmem automation run {job['name'].split('@')[0]}"
+                remedy=f"psql -c '{job['command'].rstrip(';')};'"
                 "    from a scheduler outside the database",
                 severity=_counted(probe),
             )
@@ -142,18 +209,21 @@ def job_off_schedule(probe: Probe) -> list[Found]:
     return findings
 
 
-@check("job_failed", "jobs", needs=("config_missing",))
+@check("job_failed", "jobs", needs=_READY)
 def job_failed(probe: Probe) -> list[Found]:
     """The last run of each job ended well."""
     findings = []
-    for row in probe.rows("diagnostics", "failed_runs", {"jobs": list(probe.job_names)}):
+    last_runs = probe.rows("diagnostics", "last_runs", {"jobs": list(probe.job_names)})
+    if not last_runs and not (probe.cron.state == "created" and probe.cron_last_runs):
+        raise NotNeededError("no run is on record")
+    for row in (row for row in last_runs if row["status"] != "succeeded"):
         probe.note("jobs", f"{row['job']} failed")
         findings.append(
             Found(
                 f"{row['job']}: its last run {row['status']}",
                 evidence=f"{row['message'] or 'no message'} ({row['source']},"
                 f" {row['finished_at']:%Y-%m-%d %H:%M} UTC)",
-                remedy=f"negmem automation run {row['job']}",
+                remedy="see the message; the job tries again at its next run",
             )
         )
     seen = {row.title.split(":")[0] for row in findings}
@@ -167,13 +237,13 @@ def job_failed(probe: Probe) -> list[Found]:
                 Found(
                     f"{job['name']}: its last run failed",
                     evidence=f"{last['message']} (pg_cron, {last['start_time']:%Y-%m-%d %H:%M} UTC)",
-                    remedy=f"negmem automation run {job['name'].split('@')[0]}",
+                    remedy=f"psql -c '{job['command'].rstrip(';')};'    to see it fail",
                 )
             )
     return findings
 
 
-@check("cron_history_large", "jobs", needs=("config_missing", "pg_cron_logs_unavailable"))
+@check("cron_history_large", "jobs", needs=(*_READY, "pg_cron_logs_unavailable"))
 def cron_history_large(probe: Probe) -> Found | None:
     """pg_cron's run log, which nothing trims by itself, stays small."""
     if probe.cron.state != "created":

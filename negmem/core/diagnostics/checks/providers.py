@@ -94,8 +94,19 @@ def embedder_differs(probe: Probe) -> Found | None:
     return Found(
         "the configured embedding model is not that of the stored vectors: searches refuse to mix",
         evidence=detail,
-        remedy="negmem embed migrate    or set embedding back to what is stored",
+        remedy=_back_to(stored),
         severity="fail",
+    )
+
+
+def _back_to(stored: dict[str, Any]) -> str:
+    """The command that configures what is stored."""
+    provider = stored["provider"]
+    if provider == "local":
+        return "negmem config set embedding.provider local"
+    return (
+        f"negmem config set embedding.provider {provider}; "
+        f"negmem config set embedding.model {stored['model']}"
     )
 
 

@@ -270,3 +270,17 @@ def stored_config_invalid(probe: Probe) -> Found | None:
             severity="fail",
         )
     return None
+
+
+@check("config_drifted", "schema", needs=("stored_config_invalid",))
+def config_drifted(probe: Probe) -> Found | None:
+    """What the YAML declares under automation is what is stored."""
+    if probe.plan is None or not probe.plan.config.changes:
+        return None
+    keys = [change.name for change in probe.plan.config.changes]
+    return Found(
+        "the YAML declares otherwise than what is stored, and the stored config is what runs",
+        evidence=f"{_listed(keys)} (read from {probe.session.loaded.path})",
+        remedy="negmem diff    then: negmem sync",
+        severity="info",
+    )
