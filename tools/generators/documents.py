@@ -35,6 +35,7 @@ DOCUMENTS: dict[str, tuple[str, ...]] = {
     "memory.pin/1": ("negmem.core.models.memory:MemoryChange",),
     "memory.unpin/1": ("negmem.core.models.memory:MemoryChange",),
     "curator.prune/1": ("negmem.core.models.pruning:Pruned",),
+    "bench.retrieval/1": ("negmem.core.models.bench:RetrievalBench",),
     "search/1": ("negmem.core.models.retrieval:SearchAnswer",),
     "context/1": ("negmem.core.models.context:Context",),
     "diff/1": ("negmem.core.models.change:Difference",),

@@ -1,0 +1,68 @@
+"""From ranked turns to figures: turn level and session level, each question weighing the same."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+from negmem.core.bench.datasets import Question
+from negmem.core.formulas import ranking
+from negmem.core.models.bench import Figures
+
+SESSION_KS = (1, 3, 5, 10)
+MRR_DEPTH = 10
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """What a search gave for a question: turns and sessions, each once, best first."""
+
+    question: Question
+    turns: list[str]
+    sessions: list[str]
+    characters_in_10: int
+
+
+def figures(scored: Iterable[dict[str, float]]) -> Figures:
+    """The means of the questions' figures."""
+    rows = list(scored)
+    names = rows[0] if rows else {}
+    return Figures(
+        questions=len(rows),
+        metrics={name: round(sum(row[name] for row in rows) / len(rows), 6) for name in names},
+    )
+
+
+def turn_figures(ranked: Ranked, ks: Sequence[int]) -> dict[str, float]:
+    """One question at turn level."""
+    question = ranked.question
+    return _all(question.evidence, question.evidence | question.also, ranked.turns, ks)
+
+
+def session_figures(ranked: Ranked) -> dict[str, float]:
+    """One question at session level."""
+    sessions = ranked.question.sessions
+    return _all(sessions, sessions, ranked.sessions, SESSION_KS)
+
+
+def _all(
+    evidence: Collection[str], also: Collection[str], found: Sequence[str], ks: Sequence[int]
+) -> dict[str, float]:
+    """Every figure; `also` is the evidence where one hit is enough."""
+    result = {f"recall@{k}": ranking.recall_at(evidence, found, k) for k in ks}
+    result |= {f"any@{k}": ranking.any_at(also, found, k) for k in ks}
+    result |= {f"all@{k}": ranking.all_at(evidence, found, k) for k in ks}
+    result |= {f"ndcg@{k}": ranking.ndcg_at(evidence, found, k) for k in ks}
+    result[f"mrr@{MRR_DEPTH}"] = ranking.reciprocal_rank_at(also, found, MRR_DEPTH)
+    return result
+
+
+def percentile(values: Sequence[float], share: float) -> float:
+    """The value at a share (0..1) of the sorted values, interpolated; 0 for none."""
+    ordered = sorted(values)
+    if not ordered:
+        return 0.0
+    place = share * (len(ordered) - 1)
+    below = int(place)
+    above = min(below + 1, len(ordered) - 1)
+    return ordered[below] + (ordered[above] - ordered[below]) * (place - below)
