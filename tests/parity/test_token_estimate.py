@@ -30,7 +30,7 @@ SAMPLES = [
 ]
 text = st.text(
     st.one_of(
-        st.characters(exclude_categories=("Cs",), exclude_characters="\x00"),
+        st.characters(exclude_categories=["Cs"], exclude_characters="\x00"),
         st.sampled_from("aZ09 \n\t!~[`{\x7f\x80你ｱ가👍"),
     ),
     max_size=80,

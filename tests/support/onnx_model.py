@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import onnx
+from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
@@ -19,7 +20,7 @@ DIMS = 6
 
 def make_model_folder(
     folder: Path, *, pooling: str | None = None, max_tokens: int | None = None, rank: int = 3
-) -> np.ndarray:
+) -> NDArray[np.float32]:
     """Write the folder; returns the table (words, DIMS) that the model looks words up in."""
     folder.mkdir(parents=True, exist_ok=True)
     table = np.random.default_rng(7).normal(size=(len(WORDS), DIMS)).astype(np.float32)
@@ -54,6 +55,6 @@ def make_model_folder(
         document = {"pooling_mode_cls_token": pooling == "first"}
         (folder / "1_Pooling" / "config.json").write_text(json.dumps(document), "utf-8")
     if max_tokens is not None:
-        document = {"max_seq_length": max_tokens}
-        (folder / "sentence_bert_config.json").write_text(json.dumps(document), "utf-8")
+        limits = {"max_seq_length": max_tokens}
+        (folder / "sentence_bert_config.json").write_text(json.dumps(limits), "utf-8")
     return table

@@ -260,6 +260,7 @@ def test_dimensions_that_change_between_requests_are_refused(server: EmbeddingSe
     assert error.code == "embedding_dims_mismatch"
 
 
+@pytest.mark.filterwarnings("ignore:Pydantic serializer warnings")
 @pytest.mark.parametrize(
     "reply",
     [

@@ -2,11 +2,12 @@
 
 import os
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from negmem.providers.local import MAX_TOKENS, LocalEmbedder
+from negmem.providers.local import MAX_TOKENS, LocalEmbedder, fingerprint
 
 RELATED = [
     ("I moved to Berlin last year", "Last year I relocated to Berlin"),
@@ -134,10 +135,8 @@ def test_the_environment_is_left_as_it_was(
 
 
 def test_a_changed_file_of_weights_is_another_version(
-    embedder: LocalEmbedder, tmp_path, monkeypatch: pytest.MonkeyPatch
+    embedder: LocalEmbedder, tmp_path: Path
 ) -> None:
-    from negmem.providers.local import fingerprint
-
     first, second = tmp_path / "a", tmp_path / "b"
     first.write_bytes(b"\x00" * 300_000)
     second.write_bytes(b"\x00" * 150_000 + b"\x01" + b"\x00" * 149_999)

@@ -4,15 +4,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from negmem.errors import NegmemError
 from negmem.providers.onnx import DEFAULT_MAX_TOKENS, OnnxEmbedder
 from tests.support.onnx_model import DIMS, WORDS, make_model_folder
 
 
-def unit(rows: np.ndarray) -> np.ndarray:
+def unit(rows: NDArray[np.float32]) -> NDArray[np.float32]:
     pooled = rows.mean(axis=0)
-    return pooled / np.linalg.norm(pooled)
+    return np.asarray(pooled / np.linalg.norm(pooled), dtype=np.float32)
 
 
 def ids(*words: str) -> list[int]:

@@ -92,7 +92,7 @@ def test_a_space_is_provider_model_version_and_size() -> None:
         {"version": "2"},
         {"dims": 64},
     ):
-        other = ours._replace(**change)  # type: ignore[arg-type]
+        other = ours._replace(**change)
         assert not same_space(ours, other)
         assert space_difference(ours, other) == tuple(change)
 
