@@ -101,6 +101,8 @@ def cron_facts(
     except NegmemError as error:
         elsewhere.close()
         reason = f'database "{home}": {error.message}'
+        if "," in home:
+            reason += "; cron.database_name is one name, not a list"
         return CronFacts(None, database=named, preloaded=True, reason=reason), None
     if found.state != "created":
         elsewhere.close()

@@ -185,34 +185,31 @@ def _how_to_get_cron(probe: Probe) -> tuple[str, str]:
             f"ALTER SYSTEM SET shared_preload_libraries = {libraries};   then restart the server",
         )
     home = cron.database or probe.server.database
-    here = "" if home == probe.server.database else f' in database "{home}"'
-    first = "CREATE EXTENSION age; " if _age_blocks(probe) else ""
-    return (
-        f'loaded, but not created; cron.database_name is "{home}"',
-        f"{first}CREATE EXTENSION pg_cron;{here}",
-    )
+    is_age_loaded = "age" in (probe.libraries or [])
+    first = "CREATE EXTENSION IF NOT EXISTS age; " if is_age_loaded else ""
+    remedy = f"{first}CREATE EXTENSION pg_cron;"
+    if home != probe.server.database:
+        remedy = f"psql -d {home} -c '{remedy}'"
+    return (f'loaded, but not created; cron.database_name is "{home}"', remedy)
 
 
-def _age_blocks(probe: Probe) -> bool:
-    found = probe.extensions.get("age")
-    is_created = found is not None and found.installed_version is not None
-    return "age" in (probe.libraries or []) and not is_created
-
-
-@check("age_not_created", "extensions", needs=())
+@check("age_not_created", "extensions")
 def age_not_created(probe: Probe) -> Found | None:
-    """Apache AGE, where it is preloaded, does not stand in the way of pg_cron."""
-    if probe.cron.state != "not_created":
-        raise NotNeededError("pg_cron is not about to be created")
+    """Apache AGE, where it is preloaded, is created in this database too."""
+    age = probe.extensions.get("age")
+    if age is None:
+        raise NotNeededError("Apache AGE is not there")
+    if age.installed_version is not None:
+        return None
     if probe.libraries is None:
         raise CannotLookError("shared_preload_libraries can't be read by this role")
-    if not _age_blocks(probe):
+    if "age" not in probe.libraries:
         return None
     return Found(
-        'CREATE EXTENSION pg_cron would fail: schema "ag_catalog" does not exist',
-        evidence="age is in shared_preload_libraries and not created in the database of pg_cron",
-        remedy="CREATE EXTENSION age;   then CREATE EXTENSION pg_cron;",
-        severity=_counted(probe),
+        "DROP TABLE, DROP SCHEMA and CREATE EXTENSION pg_cron fail in this database",
+        evidence='age is in shared_preload_libraries and not created here: schema "ag_catalog"'
+        " does not exist",
+        remedy="CREATE EXTENSION age;   or take age out of shared_preload_libraries and restart",
     )
 
 
