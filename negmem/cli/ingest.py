@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import signal
 import sys
-import threading
 import time
-from collections.abc import Iterator
 from datetime import timezone, tzinfo
-from types import FrameType
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -89,17 +85,9 @@ def ingest(
     )
     line = _ProgressLine(common)
     with common.session() as session:
-        interrupts = _HeldInterrupts()
-        run = Ingest(
-            session,
-            options,
-            stdin=sys.stdin.buffer,
-            on_progress=line.show,
-            shield=interrupts.held,
-        )
+        run = Ingest(session, options, stdin=sys.stdin.buffer, on_progress=line.show)
         try:
-            with interrupts:
-                result = run.run()
+            result = run.run()
         except KeyboardInterrupt:
             line.clear()
             common.console.note(
@@ -138,38 +126,8 @@ def _zone(name: str | None) -> tzinfo:
         ) from None
 
 
-class _HeldInterrupts:
-    """Lets the first Ctrl-C wait while a batch is committed and counted; a second one does not wait."""
-
-    def __init__(self) -> None:
-        self._is_held = False
-        self._is_waiting = False
-        self._before: object = None
-
-    def __enter__(self) -> None:
-        if threading.current_thread() is threading.main_thread():
-            self._before = signal.signal(signal.SIGINT, self._interrupt)
-
-    def __exit__(self, *error: object) -> None:
-        if self._before is not None:
-            signal.signal(signal.SIGINT, self._before)  # type: ignore[arg-type]
-
-    @contextlib.contextmanager
-    def held(self) -> Iterator[None]:
-        """While inside, an interrupt waits for the end."""
-        self._is_held = True
-        try:
-            yield
-        finally:
-            self._is_held = False
-        if self._is_waiting:
-            raise KeyboardInterrupt
-
-    def _interrupt(self, number: int, frame: FrameType | None) -> None:
-        if self._is_held and not self._is_waiting:
-            self._is_waiting = True
-            return
-        raise KeyboardInterrupt
+def _size(count: int) -> str:
+    return f"{count / 1e6:,.1f} MB" if count >= 1e6 else f"{count / 1e3:,.0f} kB"
 
 
 class _ProgressLine:
@@ -186,9 +144,10 @@ class _ProgressLine:
         if not self._is_drawn or now < self._next_at:
             return
         self._next_at = now + _REDRAW_S
-        share = f"{progress.bytes_read / 1e6:,.1f} MB"
+        share = _size(progress.bytes_read)
         if progress.bytes_total:
-            share = f"{progress.bytes_read / progress.bytes_total:4.0%} of {progress.bytes_total / 1e6:,.1f} MB"
+            done = progress.bytes_read / progress.bytes_total
+            share = f"{done:4.0%} of {_size(progress.bytes_total)}"
         self._write(
             f"\r\x1b[K{share} · {progress.turns:,} turns · {progress.memories:,} memories"
             + (f" · {progress.rejected:,} rejected" if progress.rejected else "")

@@ -109,12 +109,13 @@ class Vectors:
 
 @dataclass(frozen=True)
 class Stored:
-    """What one transaction added: turns by index; how many memories, vectors of theirs, jobs.
+    """What one transaction added: turns by index; how many threads, memories, their vectors, jobs.
 
     `repaired` counts the vectors of memories that had been stored without.
     """
 
     turns: frozenset[int]
+    threads: int
     memories: int
     vectors: int
     repaired: int
@@ -185,8 +186,10 @@ def store(
     """
     with database.transaction():
         added: list[dict[str, Any]] = []
+        opened = 0
         if batch.turns:
-            database.execute("ingest", "open_threads", _thread_columns(app, batch, whole=True))
+            columns = _thread_columns(app, batch, whole=True)
+            opened = database.execute("ingest", "open_threads", columns)
             added = database.rows("ingest", "store_turns", _turn_columns(app, batch, run_id))
         turns = frozenset(row["number"] - 1 for row in added)
         remembered = {
@@ -209,7 +212,7 @@ def store(
             repaired = _copy_vectors(database, app, missing, _still_bare(database, app, missing))
         if remembered:
             jobs = len(database.rows("ingest", "enqueue", _scope(app, list(grown))))
-    return Stored(turns, len(remembered), count, repaired, jobs)
+    return Stored(turns, opened, len(remembered), count, repaired, jobs)
 
 
 def _update_threads(database: Database, app: str, grown: Mapping[tuple[str, UUID], int]) -> None:

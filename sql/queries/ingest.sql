@@ -209,23 +209,28 @@ WHERE members.ids IS NOT NULL;
 -- returns: how many memories were indexed
 -- For memories that this transaction wrote: nobody else can have indexed them, which index_memories() must
 -- allow for at twice the cost. Postings go in by term, as their index has them.
-WITH terms AS MATERIALIZED (
-    SELECT m.user_id, m.id, t.term, t.tf, t.len
+WITH said AS MATERIALIZED (
+    SELECT m.user_id, m.id, t.terms, t.tfs, t.len
     FROM unnest(%(users)s::varchar[], %(memory_ids)s::uuid[]) AS g (user_id, memory_id)
     JOIN :"schema".memories AS m
         ON m.user_id = g.user_id AND m.app_name = %(app_name)s::varchar AND m.id = g.memory_id
-    CROSS JOIN LATERAL :"schema".index_terms(m.metadata ->> 'speaker', m.content, m.occurred_at) AS t
+    CROSS JOIN LATERAL (
+        SELECT array_agg(one.term) AS terms, array_agg(one.tf) AS tfs, max(one.len) AS len
+        FROM :"schema".index_terms(m.metadata ->> 'speaker', m.content, m.occurred_at) AS one
+    ) AS t
+    WHERE t.len IS NOT NULL
 ),
 posted AS (
     INSERT INTO :"schema".memory_terms (user_id, app_name, term, memory_id, tf, len)
-    SELECT t.user_id, %(app_name)s::varchar, t.term, t.id, t.tf, t.len
-    FROM terms AS t
-    ORDER BY t.user_id, t.term, t.id
+    SELECT s.user_id, %(app_name)s::varchar, t.term, s.id, t.tf, s.len
+    FROM said AS s
+    CROSS JOIN LATERAL unnest(s.terms, s.tfs) AS t (term, tf)
+    ORDER BY s.user_id, t.term, s.id
 ),
 documents AS (
-    SELECT t.user_id, count(*) AS documents, sum(t.len) AS total_len
-    FROM (SELECT DISTINCT one.user_id, one.id, one.len FROM terms AS one) AS t
-    GROUP BY t.user_id
+    SELECT s.user_id, count(*) AS documents, sum(s.len) AS total_len
+    FROM said AS s
+    GROUP BY s.user_id
 ),
 counted AS (
     INSERT INTO :"schema".memory_term_stats AS s (user_id, app_name, documents, total_len)

@@ -1,20 +1,19 @@
 """Conversations in: from a stream of records to stored threads, events and memories.
 
 Each batch is one transaction. What is stored already is found by (thread, position, content hash), so a
-run that was cut off, or a file that grew, is finished by the same command. Embedding happens between
-transactions, never inside one.
+run that was cut off, or a file that grew, is finished by the same command. While one batch is embedded
+and stored, the next is read: by this thread, so that an interrupt never meets a commit.
 """
 
 from __future__ import annotations
 
 import json
-import random
 import time
 import uuid
 from collections import Counter
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
 from datetime import timezone, tzinfo
 from typing import BinaryIO
 
@@ -34,18 +33,16 @@ from negmem.core.formation.readers.records import (
 )
 from negmem.core.formation.readers.source import Source, open_source
 from negmem.core.formation.rejects import RejectFile
+from negmem.core.formation.storing import Gathered, Storer
 from negmem.core.formation.vectors import Vectorizer
-from negmem.core.models.ingest import Ingested, ReplacedCharacters
+from negmem.core.models.ingest import Embedded, Ingested, ReplacedCharacters
 from negmem.core.session import Session
 from negmem.core.text.clean import NOTHING_REPLACED
-from negmem.core.text.indexed import embedded_text
 from negmem.db import memories as db
-from negmem.errors import NegmemError, UsageError
+from negmem.errors import UsageError
 
 _BATCH_CHARACTERS = 4_000_000
-_TRIES = 10
 _USERS_SHOWN = 20
-_RETRIED = frozenset(("40P01", "40001", "55P03", "23505", "23503"))
 # keys of metadata that negmem itself reads or writes; given ones move under "given"
 _RESERVED = frozenset(
     (
@@ -86,11 +83,7 @@ class Progress:
 
 
 class Ingest:
-    """One run. `result` is true at any time, also after an exception cut the run short.
-
-    Args: on_progress hears how far the run is; shield gives a context manager in which a batch is
-    committed and counted, for callers that hold interrupts back meanwhile.
-    """
+    """One run. `result` is true at any time, also after an exception cut the run short."""
 
     def __init__(
         self,
@@ -99,31 +92,32 @@ class Ingest:
         *,
         stdin: BinaryIO | None = None,
         on_progress: Callable[[Progress], None] = lambda progress: None,
-        shield: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
         self._session = session
         self._options = options
         self._stdin = stdin
         self._on_progress = on_progress
-        self._shield = shield
         self._rejects = RejectFile(options.reject_path, options.path, keep=not options.dry_run)
-        self._counts: Counter[str] = Counter()
+        self._read: Counter[str] = Counter()
         self._left_out: Counter[str] = Counter()
         self._users: dict[str, None] = {}
         self._replaced = NOTHING_REPLACED
         self._places = Places()
-        self._run_id = uuid.uuid4()
         self._source: Source | None = None
-        self._vectorizer: Vectorizer | None = None
         self._format = ""
+        self._vectorizer: Vectorizer | None = None
+        self._storer: Storer | None = None
+        self._worker: ThreadPoolExecutor | None = None
+        self._under_way: Future[None] | None = None
         self._started = time.monotonic()
         self._finished = False
-        self._batch = db.Batch()
+        self._begin_batch()
+
+    def _begin_batch(self) -> None:
+        self._gathered = Gathered()
         self._thread_numbers: dict[tuple[str, str], int] = {}
         self._seen: set[tuple[int, int, bytes]] = set()
-        self._batch_sessions: list[int] = []
         self._characters = 0
-        self._last_counted_session = 0
 
     @property
     def needs_attention(self) -> bool:
@@ -134,18 +128,19 @@ class Ingest:
     @property
     def result(self) -> Ingested:
         """What is committed so far, and what was read and left out."""
-        counts, replaced = self._counts, self._replaced
+        stored = self._storer.counts if self._storer else Counter[str]()
+        read, replaced = self._read, self._replaced
         return Ingested(
-            sessions=counts["sessions"],
-            events=counts["events"],
-            memories=counts["memories"],
+            sessions=stored["sessions"],
+            events=stored["events"],
+            memories=stored["memories"],
             rejected=self._rejects.count,
-            duplicates=counts["duplicates"],
-            blank=counts["blank"],
-            read_sessions=counts["read_sessions"],
-            read_turns=counts["read_turns"],
-            threads=counts["threads"],
-            jobs=counts["jobs"],
+            duplicates=stored["duplicates"] + read["repeated"],
+            blank=stored["blank"],
+            read_sessions=read["sessions"],
+            read_turns=read["turns"],
+            threads=stored["threads"],
+            jobs=stored["jobs"],
             source=self._source.name if self._source else self._options.path,
             format=self._format,
             users=list(self._users),
@@ -156,7 +151,7 @@ class Ingest:
                 numbers=replaced.numbers,
             ),
             left_out=dict(self._left_out),
-            embedding=self._vectorizer.result if self._vectorizer else Ingested().embedding,
+            embedding=self._vectorizer.result if self._vectorizer else Embedded(),
             rejects=self._rejects.shown,
             reject_file=self._rejects.path,
             interrupted=not self._finished,
@@ -171,22 +166,35 @@ class Ingest:
         UsageError `user_missing` where the first session names nobody. What was committed before
         stays, `result` tells it, and the same run again goes on from there.
         """
-        options = self._options
+        options, session = self._options, self._session
         self._source = open_source(options.path, self._stdin)
         try:
             detected = detect(self._source, options.format)
             self._format = detected.format
-            self._session.require_installed()
-            self._vectorizer = Vectorizer(self._session, dry_run=options.dry_run)
+            session.require_installed()
+            self._vectorizer = Vectorizer(session, dry_run=options.dry_run)
+            self._storer = Storer(
+                session,
+                self._vectorizer,
+                uuid.uuid4(),
+                dry_run=options.dry_run,
+                on_step=self._report,
+            )
             wanted = ReadOptions(
                 me=options.me,
                 zone=options.zone,
                 thread=options.thread,
-                max_characters=self._session.config.formation.max_turn_chars,
+                max_characters=session.config.formation.max_turn_chars,
             )
-            for record in read(self._source, detected, wanted):
-                self._take(record)
-            self._flush()
+            with ThreadPoolExecutor(1, "negmem-ingest") as self._worker:
+                try:
+                    for record in read(self._source, detected, wanted):
+                        self._take(record)
+                    self._flush()
+                    self._wait()
+                except BaseException:
+                    self._storer.stop()
+                    raise
             self._finished = True
         finally:
             self._source.close()
@@ -196,7 +204,7 @@ class Ingest:
 
     def _take(self, record: Record) -> None:
         if isinstance(record, Reject):
-            self._reject(record)
+            self._rejects.add(record)
         elif isinstance(record, Remark):
             key = record.code if record.code != "key_ignored" else f"key {record.detail}"
             self._left_out[key] += 1
@@ -205,12 +213,12 @@ class Ingest:
 
     def _take_session(self, conversation: Conversation) -> None:
         if not conversation.continues:
-            self._counts["read_sessions"] += 1
+            self._read["sessions"] += 1
         try:
             user = self._owner(conversation)
         except RecordFaultError as fault:
             raw = [{"author": turn.author, "text": turn.text} for turn in conversation.turns]
-            self._reject(reject(conversation.place, fault, raw))
+            self._rejects.add(reject(conversation.place, fault, raw))
             return
         name = conversation.thread or self._options.thread or conversation.opening.hex()[:32]
         base = self._places.base(user, name, conversation)
@@ -223,7 +231,7 @@ class Ingest:
     def _owner(self, conversation: Conversation) -> str:
         user = conversation.user or self._options.user or conversation.store
         if user is None:
-            if self._counts["read_sessions"] == 1:
+            if self._read["sessions"] == 1:
                 raise UsageError(
                     "user_missing",
                     "whose conversations are these",
@@ -236,117 +244,48 @@ class Ingest:
         return user
 
     def _add(self, turn: Turn, base: int, user: str, name: str, conversation: Conversation) -> None:
-        self._counts["read_turns"] += 1
+        self._read["turns"] += 1
+        batch = self._gathered.batch
         thread = self._thread_numbers.get((user, name))
         if thread is None:
-            thread = len(self._batch.threads)
+            thread = len(batch.threads)
             self._thread_numbers[user, name] = thread
             state = json.dumps(conversation.state, ensure_ascii=False)
-            self._batch.threads.append(db.ThreadRow(user, name, state, conversation.occurred_at))
+            batch.threads.append(db.ThreadRow(user, name, state, conversation.occurred_at))
         key = (thread, base + turn.position, turn.content_hash)
         if key in self._seen:
-            self._counts["duplicates"] += 1
+            self._read["repeated"] += 1
             return
         self._seen.add(key)
-        self._batch.turns.append(_row(turn, thread, base, conversation))
-        self._batch_sessions.append(self._counts["read_sessions"])
+        batch.turns.append(_row(turn, thread, base, conversation))
+        self._gathered.sessions.append(self._read["sessions"])
         self._characters += len(turn.text)
         limit = self._session.config.formation.batch_turns
-        if len(self._batch.turns) >= limit or self._characters >= _BATCH_CHARACTERS:
+        if len(batch.turns) >= limit or self._characters >= _BATCH_CHARACTERS:
             self._flush()
 
     def _flush(self) -> None:
-        """Store the batch: find what is new, embed it, one transaction."""
-        batch, sessions = self._batch, self._batch_sessions
-        self._batch, self._thread_numbers, self._seen = db.Batch(), {}, set()
-        self._batch_sessions, self._characters = [], 0
-        if not batch.turns:
-            return
-        assert self._vectorizer is not None
-        database, app = self._session.database, self._session.app
-        model = self._vectorizer.model if self._vectorizer.is_active else None
-        found = db.find_turns(database, app, batch, model)
-        fresh = [number for number in range(len(batch.turns)) if number not in found.stored]
-        new = db.Batch(batch.threads, [batch.turns[number] for number in fresh])
-        new_sessions = [sessions[number] for number in fresh]
-        self._counts["duplicates"] += len(found.stored)
-        if self._options.dry_run:
-            self._count(new, new_sessions, frozenset(range(len(fresh))))
-        elif new.turns or found.bare:
-            self._store(new, new_sessions, batch, found)
-        self._report()
+        """Hand the batch over, once the one before it is stored."""
+        gathered = self._gathered
+        self._begin_batch()
+        self._wait()
+        if gathered.batch.turns:
+            assert self._worker is not None and self._storer is not None
+            self._under_way = self._worker.submit(self._storer.store, gathered)
 
-    def _store(self, new: db.Batch, sessions: list[int], batch: db.Batch, found: db.Found) -> None:
-        assert self._vectorizer is not None
-        vectorizer = self._vectorizer
-        remembered = [turn for turn in new.turns if turn.memory_id is not None]
-        vectors = vectorizer.embed(
-            [new.user_of(turn) for turn in remembered],
-            [turn.memory_id for turn in remembered if turn.memory_id is not None],
-            [
-                embedded_text(json.loads(turn.metadata).get("speaker"), turn.text)
-                for turn in remembered
-            ],
-            self._report,
-        )
-        repairs = vectorizer.embed(
-            [batch.user_of(batch.turns[bare.number]) for bare in found.bare],
-            [bare.memory_id for bare in found.bare],
-            [embedded_text(bare.speaker, bare.content) for bare in found.bare],
-            self._report,
-        )
-        with self._shield():
-            stored = self._commit(_with_used_threads(new), vectors, repairs)
-            self._counts["duplicates"] += len(new.turns) - len(stored.turns)
-            self._counts["jobs"] += stored.jobs
-            self._count(new, sessions, stored.turns)
-            vectorizer.stored(
-                vectors=stored.vectors,
-                repaired=stored.repaired,
-                missing=stored.memories - stored.vectors,
-            )
-
-    def _commit(
-        self, batch: db.Batch, vectors: db.Vectors | None, repairs: db.Vectors | None
-    ) -> db.Stored:
-        """One transaction, tried again where others that do the same stood in its way."""
-        for attempt in range(1, _TRIES + 1):
-            try:
-                return db.store(
-                    self._session.database,
-                    self._session.app,
-                    batch,
-                    run_id=self._run_id,
-                    vectors=vectors,
-                    missing=repairs,
-                )
-            except NegmemError as error:
-                if getattr(error, "sqlstate", "") not in _RETRIED or attempt == _TRIES:
-                    raise
-                time.sleep(random.uniform(0.05, 0.2) * attempt)
-        raise AssertionError("the last try raises")
-
-    def _count(self, batch: db.Batch, sessions: list[int], turns: frozenset[int]) -> None:
-        counts = self._counts
-        memories = sum(1 for number in turns if batch.turns[number].memory_id is not None)
-        counts["events"] += len(turns)
-        counts["memories"] += memories
-        counts["blank"] += len(turns) - memories
-        grown = {sessions[number] for number in turns}
-        counts["sessions"] += len(grown - {self._last_counted_session})
-        self._last_counted_session = max(grown, default=self._last_counted_session)
-
-    def _reject(self, fault: Reject) -> None:
-        self._rejects.add(fault)
+    def _wait(self) -> None:
+        under_way, self._under_way = self._under_way, None
+        if under_way is not None:
+            under_way.result()
 
     def _report(self) -> None:
-        assert self._source is not None
+        assert self._source is not None and self._storer is not None
         self._on_progress(
             Progress(
                 self._source.bytes_read,
                 self._source.size,
-                self._counts["read_turns"],
-                self._counts["memories"],
+                self._read["turns"],
+                self._storer.counts["memories"],
                 self._rejects.count,
             )
         )
@@ -356,7 +295,8 @@ class Ingest:
         if self._rejects.moved_from:
             session.warn(
                 "reject_file_elsewhere",
-                f"the rejects stand in {self._rejects.path}: cannot write to {self._rejects.moved_from}",
+                f"the rejects stand in {self._rejects.path}: "
+                f"cannot write to {self._rejects.moved_from}",
             )
         if self._replaced:
             session.warn(
@@ -377,16 +317,6 @@ def ingest(
 ) -> Ingested:
     """Read conversations and store what is new. Raises as `Ingest.run`."""
     return Ingest(session, options, stdin=stdin, on_progress=on_progress).run()
-
-
-def _with_used_threads(batch: db.Batch) -> db.Batch:
-    """The batch without threads of which it has no turn: those are not opened for nothing."""
-    used = sorted({turn.thread for turn in batch.turns})
-    places = {old: new for new, old in enumerate(used)}
-    return db.Batch(
-        [batch.threads[number] for number in used],
-        [replace(turn, thread=places[turn.thread]) for turn in batch.turns],
-    )
 
 
 def _row(turn: Turn, thread: int, base: int, conversation: Conversation) -> db.TurnRow:

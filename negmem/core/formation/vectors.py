@@ -80,9 +80,12 @@ class Vectorizer:
         users: Sequence[str],
         memories: Sequence[UUID],
         texts: Sequence[str],
-        on_step: Callable[[], None],
+        on_step: Callable[[], bool],
     ) -> db.Vectors | None:
-        """The vectors of these memories; those without one are left out. `on_step` hears of progress."""
+        """The vectors of these memories; those without one are left out.
+
+        `on_step` hears of each call to the model, and says whether to go on.
+        """
         import numpy as np
 
         if self._embedder is None or self.model is None or not texts:
@@ -109,7 +112,8 @@ class Vectorizer:
                 first = batch.parked[0]
                 self._session.warn(first.code, f"a text was refused by the model: {first.reason}")
                 self.needs_attention = True
-            on_step()
+            if not on_step():
+                break
         if not kept:
             return None
         return db.Vectors(
