@@ -101,31 +101,31 @@ CHANGES = {
 
 
 @pytest.mark.servers("embedded", "sixteen")
-@pytest.mark.parametrize("name", CHANGES)
 def test_each_manual_change_is_found_and_put_right(
-    session: Session, database: TestDatabase, name: str
+    session: Session, database: TestDatabase
 ) -> None:
-    database.rows(CHANGES[name])
-    found = diff(session)
-    assert found.drift
-    change = only(found.changes)
-    assert change.significance == "semantic"
-    is_missing = name in ("missing", "types")
-    assert change.state == ("missing" if is_missing else "drifted")
-    if not is_missing:
-        assert change.before != change.after
-        dropped = name in ("result", "parameter", "types")
-        assert change.reason == ("unmanaged" if dropped else "edited")
-        report = sync(session)
-        assert only(list(report.skipped)).name == change.name
-        assert diff(session).drift
-    if name == "types":
-        # A form of the name that is not negmem's: shown, left alone, and the wanted one is made.
-        assert [thing.name for thing in found.unmanaged] == ["rrf_score(integer, integer)"]
-    report = sync(session, Consent(overwrite_edited=True))
-    assert only(report.applied).name == change.name
-    after = diff(session)
-    assert (after.drift, after.changes) == (False, [])
+    for name, statement in CHANGES.items():
+        database.rows(statement)
+        found = diff(session)
+        assert found.drift, name
+        change = only(found.changes)
+        assert change.significance == "semantic", name
+        is_missing = name in ("missing", "types")
+        assert change.state == ("missing" if is_missing else "drifted"), name
+        if not is_missing:
+            assert change.before != change.after, name
+            was_dropped = name in ("result", "parameter")
+            assert change.reason == ("unmanaged" if was_dropped else "edited"), name
+            assert only(list(sync(session).skipped)).name == change.name
+            assert diff(session).drift, name
+        if name == "types":
+            # A form of the name that is not negmem's: shown, left alone, the wanted one is made.
+            assert [thing.name for thing in found.unmanaged] == ["rrf_score(integer, integer)"]
+        report = sync(session, Consent(overwrite_edited=True))
+        assert only(report.applied).name == change.name
+        after = diff(session)
+        assert (after.drift, after.changes) == (False, []), name
+        database.rows("DROP FUNCTION IF EXISTS negentropy.rrf_score(integer, integer)")
 
 
 HARMLESS = {
@@ -149,14 +149,14 @@ HARMLESS = {
 
 
 @pytest.mark.servers("embedded", "sixteen")
-@pytest.mark.parametrize("name", HARMLESS)
-def test_what_is_harmless_is_no_drift(session: Session, database: TestDatabase, name: str) -> None:
-    database.rows(HARMLESS[name])
-    found = diff(session)
-    assert not found.drift
-    assert all(change.significance == "cosmetic" for change in found.changes)
-    report = sync(session)
-    assert (report.applied, report.skipped) == ([], [])
+def test_what_is_harmless_is_no_drift(session: Session, database: TestDatabase) -> None:
+    for name, statement in HARMLESS.items():
+        database.rows(statement)
+        found = diff(session)
+        assert not found.drift, name
+        assert all(change.significance == "cosmetic" for change in found.changes), name
+        report = sync(session)
+        assert (report.applied, report.skipped) == ([], []), name
 
 
 def test_a_file_run_by_hand_is_taken_over(session: Session, database: TestDatabase) -> None:
