@@ -33,7 +33,7 @@ MODEL = "multilingual-e5-small"
 DIMS = 384
 WINDOW_TOKENS = 512
 # The engine averages windows of 512 tokens by their length. Beyond four windows an average says
-# little, and each window costs about half a second on one core.
+# little, and each window costs 0.6 s on two cores.
 MAX_TOKENS = 4 * WINDOW_TOKENS
 # Ctrl-C is only heard between two calls of the engine.
 _TEXTS_PER_CALL = 16
@@ -101,8 +101,32 @@ class _Engine:
     """The loaded library and model; calls may come from several threads."""
 
     def __init__(self, library: Path, model: Path) -> None:
-        with _passive_waiting():
-            lib = ctypes.CDLL(str(library))
+        try:
+            with _passive_waiting():
+                lib = ctypes.CDLL(str(library))
+            self._bind(lib)
+        except (OSError, AttributeError) as error:
+            raise NegmemError(
+                "embedder_failed",
+                "the local embedding engine could not be loaded",
+                why=str(error),
+                hint="pip install --force-reinstall 'negmem[local]'",
+            ) from error
+        self._lib = lib
+        self._threads_of = getattr(lib, "omp_get_max_threads", None)
+        self._model = lib.e5_load(os.fsencode(model))
+        if not self._model:
+            raise NegmemError(
+                "embedder_failed",
+                "the local embedding model could not be loaded",
+                why=f"the engine refused {model}",
+                hint="pip install --force-reinstall 'negmem[local]'",
+            )
+        self.dims = int(lib.e5_dim(self._model))
+
+    @staticmethod
+    def _bind(lib: ctypes.CDLL) -> None:
+        """The functions of e5.h. Raises: AttributeError where the library lacks one."""
         lib.e5_load.argtypes = [ctypes.c_char_p]
         lib.e5_load.restype = ctypes.c_void_p
         lib.e5_dim.argtypes = [ctypes.c_void_p]
@@ -115,17 +139,6 @@ class _Engine:
             ctypes.c_int,
             _FLOATS,
         ]
-        self._lib = lib
-        self._threads_of = getattr(lib, "omp_get_max_threads", None)
-        self._model = lib.e5_load(os.fsencode(model))
-        if not self._model:
-            raise NegmemError(
-                "embedder_failed",
-                "the local embedding model could not be loaded",
-                why=f"the engine refused {model}",
-                hint="pip install --force-reinstall 'negmem[local]'",
-            )
-        self.dims = int(lib.e5_dim(self._model))
 
     @contextmanager
     def _one_thread(self) -> Iterator[None]:

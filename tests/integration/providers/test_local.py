@@ -1,5 +1,6 @@
 """The real local model, in English and Chinese."""
 
+import _ctypes
 import os
 import threading
 from pathlib import Path
@@ -7,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from negmem.providers.local import MAX_TOKENS, LocalEmbedder, fingerprint
+from negmem.errors import NegmemError
+from negmem.providers.local import MAX_TOKENS, LocalEmbedder, _Engine, fingerprint
 
 RELATED = [
     ("I moved to Berlin last year", "Last year I relocated to Berlin"),
@@ -142,3 +144,22 @@ def test_a_changed_file_of_weights_is_another_version(
     second.write_bytes(b"\x00" * 150_000 + b"\x01" + b"\x00" * 149_999)
     assert fingerprint(first) != fingerprint(second)
     assert embedder.version == LocalEmbedder().version
+
+
+def test_an_engine_that_can_not_be_loaded_is_told(tmp_path: Path) -> None:
+    text = tmp_path / "_engine.so"
+    text.write_text("no library")
+    for library in (text, Path(_ctypes.__file__)):
+        with pytest.raises(NegmemError) as caught:
+            _Engine(library, tmp_path / "weights.bin")
+        assert caught.value.code == "embedder_failed"
+
+
+def test_weights_that_are_missing_or_broken_are_told(tmp_path: Path) -> None:
+    library = LocalEmbedder()._library
+    for name, content in (("missing.bin", None), ("broken.bin", b"not a model" * 1000)):
+        if content is not None:
+            (tmp_path / name).write_bytes(content)
+        with pytest.raises(NegmemError) as caught:
+            _Engine(library, tmp_path / name)
+        assert caught.value.code == "embedder_failed"
