@@ -9,7 +9,7 @@ from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from negmem.errors import NegmemError
 from negmem.providers.calibration import Calibration
@@ -75,7 +75,6 @@ class EmbeddingBatch:
         return self.vectors
 
 
-@runtime_checkable
 class Embedder(Protocol):
     """A model that turns text into vectors.
 

@@ -53,8 +53,7 @@ def test_spaces_never_mix(cache: EmbeddingCache, change: dict[str, str]) -> None
 
 
 def test_a_cached_embedder_is_an_embedder_of_the_same_space(cache: EmbeddingCache) -> None:
-    embedder = CachedEmbedder(FakeEmbedder(), cache)
-    assert isinstance(embedder, Embedder)
+    embedder: Embedder = CachedEmbedder(FakeEmbedder(), cache)
     assert space_of(embedder) == space_of(FakeEmbedder())
 
 
