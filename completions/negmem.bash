@@ -6,7 +6,7 @@ _negmem_command()
 {
     commands="" options=""
     case "$1" in
-        "") commands="init doctor demo db config sync diff automation ingest memory curator completions uninstall" options="--version --help" ;;
+        "") commands="init doctor demo db config sync diff automation ingest memory search context curator bench completions uninstall" options="--version --help" ;;
         "init") commands="" options="--embedder --dims --dry-run --yes $_negmem_shared --help" ;;
         "doctor") commands="" options="--fix --list --only --format --fail-on --exit-zero --dry-run --yes $_negmem_shared --help" ;;
         "demo") commands="" options="--dry-run --yes $_negmem_shared --help" ;;
@@ -41,8 +41,12 @@ _negmem_command()
         "memory restore") commands="" options="--user --dry-run --yes $_negmem_shared --help" ;;
         "memory pin") commands="" options="--user --dry-run --yes $_negmem_shared --help" ;;
         "memory unpin") commands="" options="--user --dry-run --yes $_negmem_shared --help" ;;
+        "search") commands="" options="--user --level --limit --offset --kind --type --thread --since --until --as-of --where --semantic-weight --keyword-weight --explain --why-not --strict --no-record $_negmem_shared --help" ;;
+        "context") commands="" options="--user --max-tokens --thread --blocks --level --strict --no-record $_negmem_shared --help" ;;
         "curator") commands="prune" options="--help" ;;
         "curator prune") commands="" options="--user --max-age-days --max-count --dry-run --yes $_negmem_shared --help" ;;
+        "bench") commands="retrieval" options="--help" ;;
+        "bench retrieval") commands="" options="--dataset --data --level --variant --mini --pooled --compare --fail-under --format $_negmem_shared --help" ;;
         "completions") commands="show install" options="--help" ;;
         "completions show") commands="" options="$_negmem_shared --help" ;;
         "completions install") commands="" options="--dry-run --yes $_negmem_shared --help" ;;
@@ -63,7 +67,7 @@ _negmem_values()
     case "$1 $2" in
         "init --embedder") values="local onnx litellm none" ;;
         "init --dims") values="@word" ;;
-        "doctor --only") values="@word" ;;
+        "doctor --only") values="connection extensions schema functions jobs indexes data providers accesses_waiting age_not_created behind_pooler clock_differs collation_changed column_missing config_drifted config_missing connections_short cron_history_large embedder_absent embedder_differs embedder_fails embedder_key_missing embedding_missing forgetting_held_back function_answers_wrong function_drifted function_leftover function_missing function_not_executable index_differs index_invalid index_missing job_drifted job_duplicated job_failed job_missing job_not_running job_off_schedule jobs_hidden jobs_parked letters_lost migration_changed orphan_terms password_expires pg_cron_logs_unavailable pg_cron_not_installed pg_cron_not_permitted pg_cron_unavailable schema_foreign schema_missing schema_newer schema_not_usable schema_outdated search_fails search_reads_table server_read_only server_too_old statistics_missing stored_config_invalid sweep_reads_table table_missing table_not_readable table_not_writable term_statistics_wrong timestamp_without_zone vector_dims_differ vector_no_iterative_scan vector_not_available vector_not_created vector_not_usable vector_outdated vector_too_old visibility_low words_missing" ;;
         "doctor --format") values="text json github junit nagios" ;;
         "doctor --fail-on") values="warn fail" ;;
         "config show 0") values="automation.consolidation automation.context_assembler automation.retention automation.reweight_relevance connection doctor embedding formation governance learning.decision_log learning.entity learning.knowledge learning.memory learning.profile learning.session_context llm retention retrieval connection.dsn connection.schema connection.app connection.connect_timeout_s connection.statement_timeout_ms connection.lock_timeout_ms embedding.provider embedding.model embedding.path embedding.dims embedding.max_tokens embedding.query_prefix embedding.document_prefix embedding.api_base embedding.api_key_env embedding.timeout_ms embedding.max_retries embedding.max_batch_texts llm.model automation.retention.decay_lambda automation.retention.low_retention_threshold automation.retention.min_age_days automation.retention.max_share automation.retention.max_rows automation.retention.auto_cleanup_enabled automation.retention.cleanup_schedule automation.consolidation.enabled automation.consolidation.schedule automation.consolidation.lookback_interval automation.context_assembler.max_tokens automation.context_assembler.memory_ratio automation.context_assembler.history_ratio automation.reweight_relevance.enabled automation.reweight_relevance.schedule retrieval.limit retrieval.semantic_weight retrieval.keyword_weight retrieval.repeat_window_s formation.batch_turns formation.max_turn_chars retention.restore_window_days retention.retrieval_log_days retention.run_log_days learning.profile.enabled learning.profile.mode learning.memory.enabled learning.memory.mode learning.entity.enabled learning.entity.mode learning.knowledge.enabled learning.knowledge.mode learning.session_context.enabled learning.session_context.mode learning.decision_log.enabled learning.decision_log.mode governance.actor doctor.accept doctor.check_timeout_ms" ;;
@@ -101,9 +105,35 @@ _negmem_values()
         "memory restore --user" | "memory restore -u") values="@word" ;;
         "memory pin --user" | "memory pin -u") values="@word" ;;
         "memory unpin --user" | "memory unpin -u") values="@word" ;;
+        "search --user" | "search -u") values="@word" ;;
+        "search --level") values="auto hybrid vector keyword ilike" ;;
+        "search --limit" | "search -n") values="@word" ;;
+        "search --offset") values="@word" ;;
+        "search --kind") values="@word" ;;
+        "search --type") values="@word" ;;
+        "search --thread") values="@word" ;;
+        "search --since") values="@word" ;;
+        "search --until") values="@word" ;;
+        "search --as-of") values="@word" ;;
+        "search --where") values="@word" ;;
+        "search --semantic-weight") values="@word" ;;
+        "search --keyword-weight") values="@word" ;;
+        "search --why-not") values="@word" ;;
+        "context --user" | "context -u") values="@word" ;;
+        "context --max-tokens") values="@word" ;;
+        "context --thread") values="@word" ;;
+        "context --blocks") values="@word" ;;
+        "context --level") values="auto hybrid vector keyword ilike" ;;
         "curator prune --user" | "curator prune -u") values="@word" ;;
         "curator prune --max-age-days") values="@word" ;;
         "curator prune --max-count") values="@word" ;;
+        "bench retrieval --dataset") values="locomo longmemeval memdaily memorybank own" ;;
+        "bench retrieval --data") values="@folders" ;;
+        "bench retrieval --level") values="auto hybrid vector keyword ilike" ;;
+        "bench retrieval --variant") values="plain noise100" ;;
+        "bench retrieval --compare") values="@word" ;;
+        "bench retrieval --fail-under") values="@word" ;;
+        "bench retrieval --format") values="text json github junit" ;;
         "completions show 0") values="bash zsh fish" ;;
         "completions install 0") values="bash zsh fish" ;;
     esac

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from functools import lru_cache
 from pathlib import Path
 
 from negmem.cli.tree import whole_tree
@@ -15,6 +16,7 @@ from tools.generators.reference import reference, schema_file
 ROOT = Path(__file__).resolve().parent.parent
 
 
+@lru_cache(maxsize=1)
 def generated() -> dict[Path, str]:
     """Every generated file with the text that it should have."""
     tree = whole_tree()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import typer
@@ -22,8 +23,8 @@ _FOLDERS = ("DIR", "FOLDER")
 class Parameter:
     """An option or argument.
 
-    `flags` is empty for an argument; `values` are the words it takes, where they are known; `takes`
-    says what a shell should offer: nothing, a word, a file or a folder.
+    `flags` is empty for an argument; `takes` says what a shell should offer: nothing, a word, a file
+    or a folder; `offer` gives the words it takes, where they are known.
     """
 
     name: str
@@ -31,9 +32,14 @@ class Parameter:
     metavar: str
     help: str
     takes: str
-    values: tuple[str, ...]
+    offer: Callable[[], tuple[str, ...]]
     is_required: bool
     is_repeatable: bool
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """The words that it takes; looked up when asked for, since some need an import."""
+        return self.offer()
 
 
 @dataclass(frozen=True)
@@ -109,7 +115,8 @@ def _parameter(found: Any, words: tuple[str, ...]) -> Parameter:
     is_flag = bool(getattr(found, "is_flag", False) or getattr(found, "count", False))
     metavar = "" if is_flag else str(found.metavar or found.name.upper())
     text = str(getattr(found, "help", "") or "")
-    values = () if is_flag else _values(metavar.strip("[]"), text, words)
+    place = (" ".join(words), metavar.strip("[]…"))
+    offer = _KNOWN.get(place) or partial(_listed, "" if is_flag else place[1], text)
     takes = "word"
     if is_flag:
         takes = "nothing"
@@ -123,15 +130,16 @@ def _parameter(found: Any, words: tuple[str, ...]) -> Parameter:
         metavar=metavar,
         help=text,
         takes=takes,
-        values=values,
+        offer=offer,
         is_required=bool(found.required),
         is_repeatable=bool(getattr(found, "multiple", False)) or found.nargs == -1,
     )
 
 
-def _values(metavar: str, text: str, words: tuple[str, ...]) -> tuple[str, ...]:
-    if known := _KNOWN.get((" ".join(words), metavar)):
-        return known()
+def _listed(metavar: str, text: str) -> tuple[str, ...]:
+    """The values that a declaration lists."""
+    if not metavar:
+        return ()
     if re.fullmatch(r"[a-z][\w-]*(\|[a-z][\w-]*)+", metavar):
         return tuple(metavar.split("|"))
     if match := _LISTED.match(text):
@@ -150,7 +158,15 @@ def _config_sections() -> tuple[str, ...]:
     return tuple(sorted({key.rpartition(".")[0] for key in keys})) + keys
 
 
+def _checks() -> tuple[str, ...]:
+    from negmem.core.diagnostics.registry import AREAS
+    from negmem.core.diagnostics.runner import describe
+
+    return AREAS + tuple(sorted(check.code for check in describe().checks))
+
+
 _KNOWN: dict[tuple[str, str], Callable[[], tuple[str, ...]]] = {
     ("config set", "KEY"): _config_keys,
     ("config show", "KEY"): _config_sections,
+    ("doctor", "CODE"): _checks,
 }

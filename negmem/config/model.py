@@ -271,7 +271,7 @@ class Formation(Section):
 
 
 class LogRetention(Section):
-    """The way back after forgetting, and lifetimes of logs (what goes: automation.retention)."""
+    """The way back after forgetting, lifetimes of logs. This version purges nothing by itself."""
 
     restore_window_days: int = key(
         30, "a deleted memory can be restored for so long", ge=0, le=HUNDRED_YEARS_DAYS
@@ -317,7 +317,7 @@ class DecisionLogStore(_Store):
 
 
 class Learning(Section):
-    """What is learned about users and their world. The defaults are the preset standard."""
+    """What is learned of users and their world, once it is asked to. Default: preset standard."""
 
     profile: ReviewableStore = key(ReviewableStore(enabled=True), "Who the user is.")
     memory: ReviewableStore = key(ReviewableStore(enabled=True), "What is known of the user.")
