@@ -7,9 +7,14 @@ and COMP_CWORD, or in _TYPER_COMPLETE_ARGS; `source_bash` asks for the script it
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from negmem.cli.tree import Command, Parameter
 
 VARIABLE = "_NEGMEM_COMPLETE"
 SHELLS = ("bash", "zsh", "fish")
@@ -57,14 +62,11 @@ def offers(words: list[str], unfinished: str) -> list[tuple[str, str]]:
     return [(word, text) for word, text in found if word.startswith(unfinished)]
 
 
-def _offers_of(command: object, words: list[str], unfinished: str) -> list[tuple[str, str]]:
-    from negmem.cli.tree import Command
-
-    assert isinstance(command, Command)
+def _offers_of(command: Command, words: list[str], unfinished: str) -> list[tuple[str, str]]:
     by_flag = {flag: option for option in command.options for flag in option.flags}
     last = by_flag.get(words[-1]) if words else None
     if last is not None and last.takes != "nothing":
-        return [(value, "") for value in last.values]
+        return [(value, "") for value in _values(command, last, words[-1])]
     if unfinished.startswith("-"):
         used = set(words)
         return [
@@ -82,8 +84,18 @@ def _offers_of(command: object, words: list[str], unfinished: str) -> list[tuple
         else:
             given += 1
     if given < len(command.arguments):
-        found += [(value, "") for value in command.arguments[given].values]
+        argument = command.arguments[given]
+        found += [(value, "") for value in _values(command, argument, str(given))]
     return found
+
+
+def _values(command: Command, parameter: Parameter, place: str) -> Sequence[str]:
+    """The words that a parameter takes; those that cost an import stand in the shipped script."""
+    if not parameter.is_costly:
+        return parameter.values
+    case = re.escape(f'"{" ".join(command.words)} {place}"')
+    found = re.search(rf'{case}\)? .*?values="([^"]*)"', script("bash"))
+    return found.group(1).split() if found else ()
 
 
 def _asked(env: Mapping[str, str]) -> tuple[list[str], str]:

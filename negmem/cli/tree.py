@@ -24,7 +24,8 @@ class Parameter:
     """An option or argument.
 
     `flags` is empty for an argument; `takes` says what a shell should offer: nothing, a word, a file
-    or a folder; `offer` gives the words it takes, where they are known.
+    or a folder; `offer` gives the words it takes, where they are known; `is_costly` says that they
+    are known only after a longer import.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Parameter:
     offer: Callable[[], tuple[str, ...]]
     is_required: bool
     is_repeatable: bool
+    is_costly: bool
 
     @property
     def values(self) -> tuple[str, ...]:
@@ -133,6 +135,7 @@ def _parameter(found: Any, words: tuple[str, ...]) -> Parameter:
         offer=offer,
         is_required=bool(found.required),
         is_repeatable=bool(getattr(found, "multiple", False)) or found.nargs == -1,
+        is_costly=place in _KNOWN,
     )
 
 
