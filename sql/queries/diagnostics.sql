@@ -270,10 +270,16 @@ WHERE o.kind = 'job'
 ORDER BY o.name;
 
 -- name: last_runs
--- params: jobs
--- returns: of each job, the last run that has ended
+-- returns: of each job, the last run that has ended; the index by job is skipped through
+WITH RECURSIVE jobs AS (
+    (SELECT x.job FROM :"schema".automation_runs AS x ORDER BY x.job LIMIT 1)
+    UNION ALL
+    SELECT (SELECT x.job FROM :"schema".automation_runs AS x WHERE x.job > j.job ORDER BY x.job LIMIT 1)
+    FROM jobs AS j
+    WHERE j.job IS NOT NULL
+)
 SELECT r.job, r.status, r.message, r.source, r.finished_at
-FROM unnest(%(jobs)s::text[]) AS j (job)
+FROM jobs AS j
 CROSS JOIN LATERAL (
     SELECT x.job, x.status, x.message, x.source, x.finished_at
     FROM :"schema".automation_runs AS x

@@ -341,12 +341,12 @@ def test_a_check_that_crashes_is_a_finding(
 def test_a_check_that_takes_too_long_is_a_finding(database: TestDatabase) -> None:
     holder = database.connect(autocommit=False)
     holder.execute(f"LOCK TABLE {S}.consolidation_jobs IN ACCESS EXCLUSIVE MODE".encode())
-    found = examine(database.dsn, overrides={"doctor.check_timeout_ms": 50})
+    found = examine(database.dsn, overrides={"doctor.check_timeout_ms": 500}, only=["data"])
     holder.rollback()
     late = [f for f in found.findings if f.code == "check_timed_out"]
     assert "negmem doctor --only jobs_parked -vv" in [f.remedy for f in late]
     assert outcome(found, "jobs_parked") == "crashed"
-    assert outcome(found, "index_missing") == outcome(found, "search_fails") == "ok"
+    assert outcome(found, "forgetting_held_back") == "ok"
 
 
 def test_a_connection_that_breaks_ends_the_look(

@@ -174,8 +174,6 @@ class Probe:
     @cached_property
     def comparisons(self) -> Comparisons:
         """The managed functions, compared with what this server makes of them; nothing stays."""
-        if self.plan is not None:
-            return self.plan.comparisons
         values = functions.variables(
             self.main_automation,
             self.database.schema,
@@ -187,6 +185,8 @@ class Probe:
     @cached_property
     def cosmetic(self) -> frozenset[str]:
         """The signatures of functions whose difference changes nothing that they do."""
+        if all(item.state == "present" for item in self.comparisons.items):
+            return frozenset()
         planned = self.plan.functions if self.plan is not None else []
         return frozenset(f.change.name for f in planned if f.change.significance == "cosmetic")
 
@@ -202,24 +202,30 @@ class Probe:
     @cached_property
     def jobs(self) -> list[Job]:
         """The predefined jobs: what the app's config asks for, and what pg_cron has."""
+        if not self.enabled_jobs and not self.capabilities.pg_cron_installed:
+            return []
         from negmem.core.automation.jobs import job_states
 
-        if self.plan is None:
+        if self.stored_config is None or self.stored_config["app_name"] != self.session.app:
             return []
-        document = self.plan.config.stored.automation
         return job_states(
-            self.session, document, always_look=bool(self.capabilities.pg_cron_installed)
+            self.session,
+            self.stored_config["config"],
+            always_look=bool(self.capabilities.pg_cron_installed),
         )
 
     @cached_property
     def enabled_jobs(self) -> tuple[str, ...]:
         """The jobs that the stored config switches on; none where it can't be read."""
-        from negmem.core.automation.jobs import JOBS
-
         try:
             document = self.automation.model_dump()
         except (NegmemError, CannotLookError):
             return ()
+        # The only truth values in the document are the switches: while none is on, no job is.
+        if not any(value is True for section in document.values() for value in section.values()):
+            return ()
+        from negmem.core.automation.jobs import JOBS
+
         return tuple(job.key for job in JOBS if document[job.section][job.switch])
 
     @cached_property

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone, tzinfo
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from negmem.core.diagnostics.probe import Probe
 from negmem.core.diagnostics.registry import CannotLookError, Found, NotNeededError, check
 from negmem.core.formulas.due_times import due_before
-from negmem.core.models.change import Job
 from negmem.core.models.diagnosis import Severity
 from negmem.core.models.schedule import parse_cron
 from negmem.db.sqlfiles import quote_identifier, quote_literal
+
+if TYPE_CHECKING:
+    from negmem.core.models.change import Job
 
 _READY = ("schema_outdated", "table_missing", "config_missing", "stored_config_invalid")
 _MISSED_RUNS = 3
@@ -213,7 +215,7 @@ def job_off_schedule(probe: Probe) -> list[Found]:
 def job_failed(probe: Probe) -> list[Found]:
     """The last run of each job ended well."""
     findings = []
-    last_runs = probe.rows("diagnostics", "last_runs", {"jobs": list(probe.job_names)})
+    last_runs = probe.rows("diagnostics", "last_runs")
     if not last_runs and not (probe.cron.state == "created" and probe.cron_last_runs):
         raise NotNeededError("no run is on record")
     for row in (row for row in last_runs if row["status"] != "succeeded"):

@@ -275,6 +275,8 @@ def stored_config_invalid(probe: Probe) -> Found | None:
 @check("config_drifted", "schema", needs=("stored_config_invalid",))
 def config_drifted(probe: Probe) -> Found | None:
     """What the YAML declares under automation is what is stored."""
+    if probe.session.loaded.declared_automation is None:
+        return None
     if probe.plan is None or not probe.plan.config.changes:
         return None
     keys = [change.name for change in probe.plan.config.changes]
