@@ -5,7 +5,8 @@
 -- covering index, then exactly. The best of both arms (candidates) are scored in full.
 --
 --   semantic   cosine on the model's calibrated scale: 0 = median of unrelated texts, 1 = the same text
---   keyword    BM25 over the most that the question's terms could reach
+--   keyword    BM25 over the most that the question's terms could reach; a term of the question counts once, an
+--              identifier that stands whole (order-1234) three times: its parts match elsewhere too
 --   base       semantic_weight * semantic + keyword_weight * keyword, the weights divided by their sum
 --   context    in a hybrid search a turn of a conversation is 10/18 its base, 5/18 neighbours (the better base of
 --              the turns before and after it, where somebody else speaks), 3/18 session (the best base of its
@@ -123,7 +124,8 @@ BEGIN
     ),
     frequencies AS MATERIALIZED (
         SELECT f.kind, f.term, s.mean_len,
-            ln(1 + (GREATEST(s.documents, f.documents) - f.documents + 0.5) / (f.documents + 0.5)) AS idf
+            ln(1 + (GREATEST(s.documents, f.documents) - f.documents + 0.5) / (f.documents + 0.5))
+                * CASE WHEN f.term ~ '[-_.:/\\@+#]' THEN 3 ELSE 1 END AS idf
         FROM (SELECT p.kind, p.term, count(*)::float8 AS documents FROM postings AS p GROUP BY p.kind, p.term) AS f
         JOIN (VALUES
             ('memory', v_documents::float8, GREATEST(v_total_len, 1)::float8 / GREATEST(v_documents, 1)),
@@ -218,7 +220,8 @@ BEGIN
     ),
     normed AS (
         SELECT f.*,
-            LEAST(1, GREATEST(0, (f.cosine - v_floor) / (1 - v_floor))) AS semantic,
+            CASE WHEN f.cosine IS NOT NULL
+                THEN LEAST(1, GREATEST(0, (f.cosine - v_floor) / (1 - v_floor))) END AS semantic,
             f.bm25 / NULLIF(c.most, 0) AS keyword
         FROM found AS f
         LEFT JOIN ceilings AS c ON c.kind = f.kind

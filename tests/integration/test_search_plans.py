@@ -1,0 +1,158 @@
+"""How the database searches: every arm starts at the owner, by index, whatever the size."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from negmem.core.session import Session
+from tests.support.databases import TestDatabase
+from tests.support.embedder import FakeEmbedder, hash_vector
+from tests.support.ingesting import session_on
+from tests.support.searching import ask
+
+WORDS = [
+    "tea",
+    "coffee",
+    "绿茶",
+    "咖啡",
+    "river",
+    "mountain",
+    "violin",
+    "zeppelin",
+    "garden",
+    "winter",
+]
+
+
+@pytest.fixture
+def session(database: TestDatabase) -> Iterator[Session]:
+    with session_on(database, FakeEmbedder()) as opened:
+        yield opened
+
+
+def fill(database: TestDatabase, user: str, count: int) -> None:
+    """Memories with terms and vectors, in bulk; vectors are those of one of ten words."""
+    database.rows(
+        "INSERT INTO negentropy.users (user_id, app_name) VALUES (%s, 'negmem')"
+        " ON CONFLICT DO NOTHING",
+        (user,),
+    )
+    vectors = [str(hash_vector(word, 32)) for word in WORDS]
+    database.rows(
+        """
+        WITH added AS (
+            INSERT INTO negentropy.memories (user_id, app_name, content, metadata)
+            SELECT %(user)s, 'negmem', 'note ' || n || ' about ' || (%(words)s::text[])[1 + n %% 10],
+                jsonb_build_object('n', n)
+            FROM generate_series(1, %(count)s) AS n
+            RETURNING id, metadata
+        )
+        INSERT INTO negentropy.memory_vectors (user_id, app_name, memory_id, model_id, bits, embedding)
+        SELECT %(user)s, 'negmem', a.id, m.id, negentropy.embedding_bits(v::vector, m.mean), v::halfvec
+        FROM added AS a
+        CROSS JOIN LATERAL (SELECT (%(vectors)s::text[])[1 + (a.metadata ->> 'n')::int %% 10]) AS x (v)
+        CROSS JOIN negentropy.embedding_models AS m
+        """,
+        {"user": user, "count": count, "words": WORDS, "vectors": vectors},
+    )
+    database.rows(
+        "SELECT negentropy.index_memories(%(user)s, 'negmem',"
+        " ARRAY(SELECT id FROM negentropy.memories WHERE user_id = %(user)s))",
+        {"user": user},
+    )
+
+
+def plan_of_search(database: TestDatabase, user: str) -> str:
+    """The plan of the ranking, from inside the function."""
+    notices: list[str] = []
+    connection = database.connect()
+    connection.add_notice_handler(lambda note: notices.append(note.message_primary or ""))
+    connection.execute("LOAD 'auto_explain'")
+    for name, value in {
+        "log_min_duration": "0",
+        "log_analyze": "on",
+        "log_nested_statements": "on",
+        "log_level": "notice",
+    }.items():
+        connection.execute(f"SET auto_explain.{name} = '{value}'".encode())
+    connection.execute(
+        "SELECT * FROM negentropy.search_items(%s, 'negmem', 'tea by the river 绿茶', %s::vector)",
+        (user, str(hash_vector("tea by the river 绿茶", 32))),
+    )
+    (plan,) = [text for text in notices if "CTE postings" in text]
+    return plan
+
+
+def scans(plan: str) -> list[str]:
+    """The scans of tables that ran, with the condition or filter after each."""
+    lines = plan.splitlines()
+    return [
+        f"{line.strip()} {lines[number + 1].strip()}"
+        for number, line in enumerate(lines)
+        if re.search(r"Scan .*on (memory_|memories)", line) and "never executed" not in line
+    ]
+
+
+@pytest.fixture
+def filled(session: Session, database: TestDatabase) -> TestDatabase:
+    for number in range(5):
+        fill(database, f"other{number}", 800)
+    fill(database, "small", 400)
+    fill(database, "large", 2_500)
+    database.rows("VACUUM (ANALYZE) negentropy.memory_terms, negentropy.memory_vectors")
+    database.rows("VACUUM (ANALYZE) negentropy.memories")
+    return database
+
+
+def test_both_arms_are_index_scans_that_start_at_the_owner(filled: TestDatabase) -> None:
+    small = scans(plan_of_search(filled, "small"))
+    large = scans(plan_of_search(filled, "large"))
+    for found in (small, large):
+        assert found and not [scan for scan in found if "Seq Scan" in scan]
+        for scan in found:
+            if "Recheck Cond" not in scan:
+                assert re.search(r"Index Cond: \(*\(user_id(\)::text)? = \$", scan), scan
+        assert any("Index Only Scan using memory_terms_pkey" in scan for scan in found)
+    assert any("Index Only Scan using idx_memory_vectors_bits" in scan for scan in large)
+    assert not any("idx_memory_vectors_bits on" in scan and "Only" in scan for scan in small)
+
+
+def test_index_only_scans_fetch_nothing_from_the_heap(filled: TestDatabase) -> None:
+    plan = plan_of_search(filled, "large")
+    fetched = [int(n) for n in re.findall(r"Heap Fetches: (\d+)", plan)]
+    assert fetched and sum(fetched) == 0
+
+
+def test_the_plan_that_is_told_is_the_one_that_ran(session: Session, filled: TestDatabase) -> None:
+    small = ask(session, "tea by the river", "small", explain=True, record=False).plan
+    large = ask(session, "tea by the river", "large", explain=True, record=False).plan
+    assert small is not None and large is not None
+    assert small.strategy == "exact + postings" and large.strategy == "sign_bits + postings"
+    assert small.rows_scanned >= 400 and large.rows_scanned >= 2_500
+    assert small.semantic_candidates == large.semantic_candidates == 200
+
+
+def test_sign_bits_rank_as_the_exact_distance_does(filled: TestDatabase) -> None:
+    params = ("large", str(hash_vector("violin garden", 32)))
+    exact = filled.value(
+        "SELECT array_agg(round(c::numeric, 5) ORDER BY c DESC) FROM (SELECT 1 - (v.embedding"
+        " <=> %s::halfvec) AS c FROM negentropy.memory_vectors AS v WHERE v.user_id = %s"
+        " ORDER BY c DESC LIMIT 20) AS best",
+        params[::-1],
+    )
+    found = filled.value(
+        "SELECT array_agg(round(cosine::numeric, 5) ORDER BY cosine DESC) FROM"
+        " negentropy.search_items(%s, 'negmem', '', %s::vector, 'vector', 20)",
+        params,
+    )
+    assert found == exact
+
+
+def test_few_memories_beside_many_of_others_are_all_found(
+    session: Session, filled: TestDatabase
+) -> None:
+    fill(filled, "tiny", 100)
+    assert len(ask(session, "tea", "tiny", level="vector", limit=100).results) == 100
