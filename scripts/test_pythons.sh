@@ -10,7 +10,7 @@ for minor in 10 11 12 13 14 15; do
         "$python" -c 'import ensurepip' 2>/dev/null || continue
         folder=.venvs/3.$minor
         [ -x "$folder/bin/python" ] || "$python" -m venv "$folder" || continue
-        "$folder/bin/python" -m pip install -q -e '.[dev]' || failed=1
+        "$folder/bin/python" -m pip install -q -e '.[dev,all]' || failed=1
         echo "== $("$folder/bin/python" --version)"
         "$folder/bin/python" -m pytest -q -p no:cacheprovider -n 2 tests/unit tests/property || failed=1
         ran="$ran 3.$minor"

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 import platform
+import shutil
+import signal
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -17,6 +19,7 @@ import hypothesis
 import psycopg
 import pytest
 
+from negmem.db.postmaster import stop_server
 from tests import servers
 from tests.servers.places import locked
 from tests.support import databases, marker_plugin, markers
@@ -148,6 +151,16 @@ def cron_database(server: servers.Server) -> Iterator[TestDatabase]:
         made = databases.remake_cron_database(server)
         yield made
         made.close()
+
+
+@pytest.fixture
+def negmem_home() -> Iterator[Path]:
+    """A home for an embedded cluster of the test's own, closed to others; stopped and removed."""
+    folder = Path(tempfile.mkdtemp(prefix="negmem-test-"))
+    yield folder
+    for data in folder.rglob("postmaster.pid"):
+        stop_server(data.parent, 30, signal.SIGQUIT)
+    shutil.rmtree(folder)
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ import pytest
 from negmem.db import embedded
 from negmem.db import system_account as accounts
 from negmem.db.embedded_programs import reachable_programs
-from negmem.db.postmaster import is_alive, stop_server
+from negmem.db.postmaster import is_alive
 from negmem.db.system_account import Account, system_account
 from negmem.errors import NegmemError
 from tests.support.waiting import eventually
@@ -37,13 +37,9 @@ print(cluster.pid, cluster.dsn)
 
 
 @pytest.fixture
-def home() -> Iterator[Path]:
-    """A place for a cluster, closed to others as temporary folders are; nothing stays behind."""
-    folder = Path(tempfile.mkdtemp(prefix="negmem-test-"))
-    yield folder
-    for data in folder.rglob("postmaster.pid"):
-        stop_server(data.parent, 30, signal.SIGQUIT)
-    shutil.rmtree(folder)
+def home(negmem_home: Path) -> Path:
+    """A place for a cluster, closed to others as temporary folders are."""
+    return negmem_home
 
 
 @pytest.fixture(scope="session")
