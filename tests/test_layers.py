@@ -59,7 +59,7 @@ LAYERS = {
     "negmem.core": Layer(
         (*PURE, "negmem.core", "negmem.config", "negmem.db", "negmem.providers", "negmem.shipped"),
         ("pydantic", "psycopg"),
-        ("numpy", "ijson", "psycopg", "pgvector"),
+        ("numpy", "psycopg", "pgvector"),
     ),
     "negmem.api": Layer(
         ("negmem.core", "negmem.config", "negmem.errors", "negmem.providers", "negmem.async_api")
