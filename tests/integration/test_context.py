@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from datetime import datetime, timezone
+from typing import Any
 
 import pytest
 import tiktoken
@@ -20,8 +21,6 @@ from tests.support.databases import TestDatabase
 from tests.support.embedder import FakeEmbedder
 from tests.support.ingesting import session_on
 from tests.support.memories import add_memory
-
-pytestmark = pytest.mark.servers("embedded", "sixteen")
 
 WHEN = datetime(2026, 3, 2, tzinfo=timezone.utc)
 
@@ -86,22 +85,19 @@ def test_no_content_can_pass_for_a_label(session: Session) -> None:
     assert [line for line in lines if line.startswith("[")] == lines[:1]
 
 
-@pytest.mark.parametrize("max_tokens", [1, 20, 60, 150, 400, 1500, 8000])
-def test_never_over_budget_by_the_real_tokenizer(
-    session: Session, database: TestDatabase, max_tokens: int
-) -> None:
+def test_never_over_budget_by_the_real_tokenizer(session: Session, database: TestDatabase) -> None:
     fill(session, database)
     add_memory(database, "x")
     memories.add(session, "ada", "coffee " + "长咖啡 long " * 3000)
-    context = assemble(
-        session, "ada", "coffee 咖啡", max_tokens=max_tokens, counter=TokenCounter("gpt-4o")
-    )
-    exact = len(tiktoken.get_encoding("o200k_base").encode(context.text))
-    assert context.tokens == exact <= max_tokens
-    assert context.tokenizer.name == "o200k_base"
-    assert context.tokenizer.is_exact
-    seen = {item.id for section in context.sections for item in section.items}
-    assert seen.isdisjoint(item.id for item in context.left_out)
+    counter = TokenCounter("gpt-4o")
+    for max_tokens in (1, 20, 60, 150, 400, 1500, 8000):
+        context = assemble(session, "ada", "coffee 咖啡", max_tokens=max_tokens, counter=counter)
+        exact = len(tiktoken.get_encoding("o200k_base").encode(context.text))
+        assert context.tokens == exact <= max_tokens
+        assert context.tokenizer.name == "o200k_base"
+        assert context.tokenizer.is_exact
+        seen = {item.id for section in context.sections for item in section.items}
+        assert seen.isdisjoint(item.id for item in context.left_out)
 
 
 def test_a_long_memory_is_cut_and_said_so(session: Session) -> None:
@@ -113,6 +109,7 @@ def test_a_long_memory_is_cut_and_said_so(session: Session) -> None:
     assert 200 < context.tokens <= 400
 
 
+@pytest.mark.servers("embedded", "sixteen")
 def test_candidates_and_their_order_are_those_of_sql(
     session: Session, database: TestDatabase
 ) -> None:
@@ -207,20 +204,16 @@ def test_an_unknown_tokenizer_is_told_once(session: Session, database: TestDatab
     assert "some/model" in told[0]["message"]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code"),
-    [
+def test_what_makes_no_sense_is_refused(session: Session) -> None:
+    wrong: list[tuple[dict[str, Any], str]] = [
         ({"max_tokens": 0}, "budget_invalid"),
         ({"max_tokens": -5}, "budget_invalid"),
         ({"blocks": ["memories", "weather"]}, "block_unknown"),
         ({"blocks": []}, "block_unknown"),
         ({"query": " \n"}, "query_blank"),
         ({"level": "best"}, "level_unknown"),
-    ],
-)
-def test_what_makes_no_sense_is_refused(
-    session: Session, arguments: dict[str, object], code: str
-) -> None:
-    with pytest.raises(UsageError) as caught:
-        assemble(session, "ada", **{"query": "coffee", **arguments})  # type: ignore[arg-type]
-    assert caught.value.code == code
+    ]
+    for arguments, code in wrong:
+        with pytest.raises(UsageError) as caught:
+            assemble(session, "ada", **{"query": "coffee", **arguments})
+        assert caught.value.code == code

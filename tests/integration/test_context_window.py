@@ -85,22 +85,22 @@ def test_deleted_memories_and_other_people_stay_out(database: TestDatabase) -> N
     assert window(database) == []
 
 
-@pytest.mark.parametrize("tokens", [0, 1, 40, 100, 400, 4000])
-def test_the_estimate_stays_within_the_shares(database: TestDatabase, tokens: int) -> None:
+def test_the_estimate_stays_within_the_shares(database: TestDatabase) -> None:
     for n in range(30):
         remember(database, f"咖啡 number {n} with some words to fill the line")
         add_event(database, f"第{n}句话 of the conversation", position=n)
     add_core(database, "core " * 40)
-    rows = database.rows(
-        "SELECT context_type, token_estimate FROM negentropy.get_context_window("
-        "'ada', 'negmem', 'coffee 咖啡', NULL, %s)",
-        (tokens,),
-    )
-    history = sum(estimate for kind, estimate in rows if kind == "history")
-    assert history <= tokens * 0.5
-    assert sum(estimate for _, estimate in rows) <= tokens * 0.8
-    assert sum(estimate for kind, estimate in rows if kind == "core") <= tokens * 0.3 * 0.3
-    assert (len(rows) > 0) == (tokens >= 40)
+    for tokens in (0, 1, 40, 100, 400, 4000):
+        rows = database.rows(
+            "SELECT context_type, token_estimate FROM negentropy.get_context_window("
+            "'ada', 'negmem', 'coffee 咖啡', NULL, %s)",
+            (tokens,),
+        )
+        history = sum(estimate for kind, estimate in rows if kind == "history")
+        assert history <= tokens * 0.5
+        assert sum(estimate for _, estimate in rows) <= tokens * 0.8
+        assert sum(estimate for kind, estimate in rows if kind == "core") <= tokens * 0.3 * 0.3
+        assert (len(rows) > 0) == (tokens >= 40)
 
 
 def test_history_is_the_latest_of_one_thread_without_tools(database: TestDatabase) -> None:
@@ -138,9 +138,8 @@ def test_blocks_of_another_thread_stay_out(database: TestDatabase) -> None:
     assert core == ["of this one"]
 
 
-@pytest.mark.parametrize(
-    ("content", "words"),
-    [
+def test_what_was_said_is_read_from_every_shape(database: TestDatabase) -> None:
+    shapes: list[tuple[Any, str | None]] = [
         ("hello", "hello"),
         ({"parts": [{"text": "a"}, {"function_call": {"x": 1}}, {"text": "b"}]}, "a\nb"),
         ({"text": "plain"}, "plain"),
@@ -155,21 +154,22 @@ def test_blocks_of_another_thread_stay_out(database: TestDatabase) -> None:
         ([], None),
         (42, None),
         (None, None),
-    ],
-)
-def test_what_was_said_is_read_from_every_shape(
-    database: TestDatabase, content: Any, words: str | None
-) -> None:
-    found = database.value("SELECT negentropy.event_text(%s::jsonb)", (json.dumps(content),))
-    assert found == words
+    ]
+    for content, words in shapes:
+        found = database.value("SELECT negentropy.event_text(%s::jsonb)", (json.dumps(content),))
+        assert found == words, content
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    ["-1", "NULL", "100, 0.7, 0.7", "100, -0.1, 0.5", "100, 'NaN', 0.5", "100, 0.5, NULL"],
-)
-def test_numbers_that_make_no_sense_are_refused(database: TestDatabase, arguments: str) -> None:
-    with pytest.raises(psycopg.errors.InvalidParameterValue):
-        database.rows(
-            f"SELECT * FROM negentropy.get_context_window('ada', 'negmem', 'x', NULL, {arguments})"
-        )
+def test_numbers_that_make_no_sense_are_refused(database: TestDatabase) -> None:
+    for numbers in (
+        "-1",
+        "NULL",
+        "100, 0.7, 0.7",
+        "100, -0.1, 0.5",
+        "100, 'NaN', 0.5",
+        "100, 0.5, NULL",
+    ):
+        with pytest.raises(psycopg.errors.InvalidParameterValue):
+            database.rows(
+                f"SELECT * FROM negentropy.get_context_window('ada', 'negmem', 'x', NULL, {numbers})"
+            )

@@ -51,7 +51,8 @@ def searched(results: Sequence[SearchResult]) -> list[Candidate]:
 
 def _searched(result: SearchResult) -> Candidate:
     moment = result.occurred_at or result.created_at
-    label = f"{result.kind.capitalize()} {str(result.id)[:8]} | {result.type}{_date(moment)}"
+    # The end of an id tells memories apart; the beginning is the moment in which it was made.
+    label = f"{result.kind.capitalize()} {str(result.id)[-8:]} | {result.type}{_date(moment)}"
     metadata = result.metadata or {}
     speaker = metadata.get("speaker") or metadata.get("role")
     text = f"{speaker}: {result.content}" if isinstance(speaker, str) else result.content
