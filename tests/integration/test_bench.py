@@ -1,0 +1,114 @@
+"""Benchmarks on a real server: what they measure, and that they leave nothing behind."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from negmem.core.bench import scratch
+from negmem.core.bench.retrieval import BenchOptions, run
+from negmem.core.session import Session, open_session
+from negmem.errors import NegmemError
+from negmem.providers.embedding import EmbedderAbsent
+from tests.support.databases import TestDatabase
+from tests.support.embedder import FakeEmbedder
+
+SCHEMAS = "SELECT nspname FROM pg_namespace WHERE nspname LIKE 'negmem_bench%'"
+
+
+@pytest.fixture
+def session(database: TestDatabase, tmp_path: Path) -> Iterator[Session]:
+    with open_session(dsn=database.dsn, env={"NEGMEM_HOME": str(tmp_path / "home")}) as opened:
+        opened.use_embedder(FakeEmbedder())
+        yield opened
+
+
+@pytest.fixture
+def options(tmp_path: Path) -> BenchOptions:
+    sessions, asked = [], []
+    for store, pet in (("c1", "cat 猫"), ("c2", "dog 狗")):
+        turns = [
+            {"turn_id": "t1", "speaker": "Ada", "text": f"I have a {pet}"},
+            {"turn_id": "t2", "speaker": "Bo", "text": "the weather is fine 天气"},
+        ]
+        sessions.append({"conversation_id": store, "session_id": "s1", "turns": turns})
+        asked.append(
+            {
+                "question_id": store,
+                "conversation_id": store,
+                "question": "Which pet, cat 猫 or dog 狗?",
+                "evidence": ["t1"],
+                "evidence_sessions": ["s1"],
+            }
+        )
+    for name, rows in (("sessions", sessions), ("qa", asked)):
+        text = "\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
+        (tmp_path / f"{name}.jsonl").write_text(text, encoding="utf-8")
+    return BenchOptions(dataset="own", folder=tmp_path)
+
+
+@pytest.mark.servers("embedded", "sixteen", "pooled")
+def test_levels_side_by_side(
+    session: Session, options: BenchOptions, database: TestDatabase
+) -> None:
+    wanted = BenchOptions(**{**vars(options), "compare": ("hybrid", "vector", "keyword")})
+    found = run(session, wanted)
+    assert found.questions == 2 and found.metrics["recall@1"] == 1
+    assert [r.config.name for r in found.compared] == ["vector", "keyword"]
+    assert found.config.embedding == "fake hashed-words 1" and found.config.conversations == 2
+    assert found.fallbacks == {} and found.latency_ms.p50 > 0
+    assert database.rows(SCHEMAS) == []
+
+
+def test_documents_are_embedded_once_for_all_runs(session: Session, options: BenchOptions) -> None:
+    embedder = FakeEmbedder()
+    session.use_embedder(embedder)
+    run(session, options)
+    embedded = [count for kind, count in embedder.calls if kind == "documents"]
+    assert sum(int(count) for count in embedded) == 3
+    embedder.calls.clear()
+    run(session, options)
+    assert {kind for kind, _ in embedder.calls} == {"query"}
+
+
+@pytest.mark.parametrize("when", ["storing", "asking"])
+def test_ctrl_c_leaves_nothing(
+    session: Session, options: BenchOptions, database: TestDatabase, when: str
+) -> None:
+    def stop(step: str) -> None:
+        if step.startswith(when):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(session, options, on_step=stop)
+    assert database.rows(SCHEMAS) == []
+
+
+def test_what_could_not_be_removed_is_told(
+    session: Session,
+    options: BenchOptions,
+    database: TestDatabase,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refuse(opened: Session) -> None:
+        raise NegmemError("lock_timeout", "another session holds the lock")
+
+    monkeypatch.setattr(scratch.installation, "uninstall", refuse)
+    heard: list[str] = []
+    run(session, options, on_step=heard.append)
+    ((schema,),) = database.rows(SCHEMAS)
+    assert f"negmem uninstall --schema {schema} --yes" in heard[-1]
+
+
+def test_a_level_that_can_not_be_had_is_not_measured(
+    session: Session, options: BenchOptions
+) -> None:
+    session.use_embedder(EmbedderAbsent("embedder_disabled", "embedding is switched off"))
+    with pytest.raises(NegmemError, match="switched off"):
+        run(session, BenchOptions(**{**vars(options), "level": "hybrid"}))
+    found = run(session, options)
+    assert found.fallbacks == {"hybrid to keyword": 2}
+    assert [w["code"] for w in session.warnings] == ["embedder_disabled"]
