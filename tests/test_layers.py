@@ -251,9 +251,10 @@ def test_nothing_is_swallowed_or_left_for_later(path: Path) -> None:
 
 @pytest.mark.parametrize("path", MODULES, ids=module_name)
 def test_public_functions_say_what_they_do(path: Path) -> None:
-    missing = []
-    for node in parsed(path).body:
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            if not node.name.startswith("_") and ast.get_docstring(node) is None:
-                missing.append(f"{node.name}, line {node.lineno}")
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    missing = [
+        f"{node.name}, line {node.lineno}"
+        for node in parsed(path).body
+        if isinstance(node, kinds) and not node.name.startswith("_") and not ast.get_docstring(node)
+    ]
     assert not missing

@@ -11,7 +11,7 @@ from negmem.core import installation
 from negmem.core.models.base import Model
 from negmem.core.session import open_session
 from negmem.db import embedded
-from negmem.db.sqlfiles import data_dir
+from negmem.shipped import data_dir
 
 SCHEMA = "negmem_demo"
 APP = "demo"
