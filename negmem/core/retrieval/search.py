@@ -34,6 +34,7 @@ SCORE_TYPES = {
     "ilike": "retention_proxy",
 }
 MAX_ROWS = 10_000
+_SEARCHED = ("memory", "fact")
 
 
 @dataclass(frozen=True)
@@ -130,6 +131,7 @@ def search(
     text = clean_question(query)
     check_level(level)
     wanted_kinds = check_kinds(kinds)
+    _warn_of_kinds(session, wanted_kinds)
     weights = check_weights(session, semantic_weight, keyword_weight)
     row_limit = session.config.retrieval.limit if limit is None else limit
     check_page(row_limit, offset)
@@ -226,6 +228,15 @@ def check_kinds(kinds: Sequence[str]) -> list[str]:
             why=f"the kinds are {', '.join(KINDS)}",
         )
     return wanted
+
+
+def _warn_of_kinds(session: Session, kinds: Sequence[str]) -> None:
+    silent = [kind for kind in kinds if kind not in _SEARCHED]
+    if silent:
+        session.warn(
+            "kind_not_searched",
+            f"this version stores nothing of the kind {' or '.join(silent)}, and searches none",
+        )
 
 
 def check_weights(
