@@ -208,6 +208,8 @@ def _silence_stdout() -> None:
 
 def run() -> None:
     """The console script."""
+    # Looking for plugins of pydantic reads the metadata of every installed package (25 ms).
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # closed by the caller
             setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w"))

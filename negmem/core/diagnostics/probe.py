@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from negmem.core.diagnostics.embedder_call import HOSTED, EmbedderCall
 from negmem.core.diagnostics.registry import Area, CannotLookError, NotNeededError
 from negmem.core.models.diagnosis import Capabilities
 from negmem.db import capabilities, cron_probes, functions
@@ -40,6 +41,20 @@ class Probe:
         self.timeout_ms = session.config.doctor.check_timeout_ms
         self.notes: dict[Area, list[str]] = {}
         self._cron_database: Database | None = None
+        self._call: EmbedderCall | None = None
+
+    def ask_embedder(self) -> None:
+        """Begin to ask the embedder, if there is one and it is not a hosted one."""
+        embedder = self.session.embedder
+        if embedder is not None and embedder.name != HOSTED:
+            self._call = EmbedderCall(embedder)
+
+    def embedder_answer(self) -> float:
+        """How long the embedder takes for a query, in ms. Raises: what the embedder raises."""
+        if self._call is None:
+            self.ask_embedder()
+        assert self._call is not None
+        return self._call.answer()
 
     def note(self, area: Area, text: str) -> None:
         """Add to the one line that the area gets."""

@@ -75,6 +75,9 @@ def diagnose(
     """
     chosen = choose(only)
     started = time.perf_counter()
+    probe = Probe(session)
+    if any(check.code == "embedder_fails" for check in chosen):
+        probe.ask_embedder()
     try:
         _ = session.database.facts
     except NegmemError as error:
@@ -85,7 +88,6 @@ def diagnose(
             app=session.app,
             took_ms=(time.perf_counter() - started) * 1000,
         )
-    probe = Probe(session)
     try:
         found = run(probe, chosen, started)
         repairs: list[Repair] = []

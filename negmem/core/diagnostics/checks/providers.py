@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import os
-import time
 from typing import Any
 
+from negmem.core.diagnostics.embedder_call import HOSTED
 from negmem.core.diagnostics.probe import Probe
 from negmem.core.diagnostics.registry import Found, NotNeededError, check
 from negmem.errors import NegmemError
 from negmem.providers.embedding import Embedder, EmbedderAbsent
-
-_PROBE_TEXT = "记忆 memory"
-# Calling a hosted model costs money and loads litellm, which takes seconds.
-_HOSTED = "litellm"
 
 
 def _absent(probe: Probe) -> EmbedderAbsent | None:
@@ -58,7 +54,7 @@ def embedder_key_missing(probe: Probe) -> Found | None:
     """The variable that holds the key of a hosted model is set."""
     settings = probe.session.config.embedding
     name = settings.api_key_env
-    if settings.provider != _HOSTED or name is None:
+    if settings.provider != HOSTED or name is None:
         raise NotNeededError("no key is named")
     if os.environ.get(name):
         return None
@@ -118,7 +114,7 @@ def _space(embedder: Embedder, probe: Probe) -> dict[str, Any]:
         "version": embedder.version,
     }
     dims = probe.session.config.embedding.dims
-    if embedder.name != _HOSTED:
+    if embedder.name != HOSTED:
         space["dims"] = embedder.dims
     elif dims is not None:
         space["dims"] = dims
@@ -129,14 +125,11 @@ def _space(embedder: Embedder, probe: Probe) -> dict[str, Any]:
 def embedder_fails(probe: Probe) -> Found | None:
     """The embedding model answers (a hosted one is not called)."""
     embedder = _embedder(probe)
-    if embedder.name == _HOSTED:
+    if embedder.name == HOSTED:
         probe.note("providers", f"{embedder.model}: hosted, not called")
         return None
     try:
-        embedder.embed_query(_PROBE_TEXT)
-        started = time.perf_counter()
-        embedder.embed_query(_PROBE_TEXT)
-        took_ms = (time.perf_counter() - started) * 1000
+        took_ms = probe.embedder_answer()
     except NegmemError as error:
         probe.note("providers", "the embedder fails")
         return Found(
