@@ -51,13 +51,13 @@ def test_no_generated_file_is_left_over() -> None:
         assert found <= set(generated()), "delete it"
 
 
-@pytest.mark.parametrize("page", WRITTEN, ids=page_name)
-def test_every_command_that_a_page_shows_exists(page: Path) -> None:
+def unknown_in(commands: list[list[str]]) -> list[str]:
+    """What of the commands shown does not exist: a command, or an option of one."""
     tree = whole_tree()
     wrong = []
-    for words in commands_in(page):
+    for words in commands:
         plain = [word for word in words if word not in ("…", "...")]
-        if not plain or plain[0].startswith("-") or plain[0].isupper():
+        if not plain or plain[0].startswith("-") or not plain[0].islower():
             continue
         command = tree.find(plain)
         rest = plain[len(command.words) :]
@@ -67,9 +67,43 @@ def test_every_command_that_a_page_shows_exists(page: Path) -> None:
         wrong += [
             f"{' '.join(words)}: {word}"
             for word in rest
-            if word.startswith("--") and word.partition("=")[0].rstrip(".,") not in flags
+            if word.startswith("--") and word.partition("=")[0].rstrip(".,:") not in flags
         ]
-    assert not wrong
+    return wrong
+
+
+@pytest.mark.parametrize("page", WRITTEN, ids=page_name)
+def test_every_command_that_a_page_shows_exists(page: Path) -> None:
+    assert unknown_in(commands_in(page)) == []
+
+
+def told(node: ast.expr) -> str:
+    """The text of an expression as far as it stands there; what is filled in is X."""
+    if isinstance(node, ast.Constant):
+        return str(node.value)
+    if isinstance(node, ast.JoinedStr):
+        return "".join(told(value) for value in node.values)
+    if isinstance(node, ast.BinOp):
+        return told(node.left) + told(node.right)
+    if isinstance(node, ast.IfExp):
+        return f"{told(node.body)} | {told(node.orelse)}"
+    return "X"
+
+
+@pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*.py")), ids=page_name)
+def test_every_command_that_a_remedy_names_exists(path: Path) -> None:
+    texts = [
+        told(keyword.value)
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call)
+        for keyword in node.keywords
+        if keyword.arg in ("hint", "remedy")
+    ]
+    called = re.compile(r"\bnegmem((?: +[a-z0-9_=.-]+)+)")
+    prose = ("as", "there", "makes")
+    commands = [match.split() for text in texts for match in called.findall(text)]
+    commands = [words for words in commands if words[0] not in prose]
+    assert unknown_in(commands) == []
 
 
 def test_every_command_is_in_the_reference_and_the_common_ones_in_the_readme() -> None:

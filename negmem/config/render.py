@@ -122,7 +122,7 @@ def preset_text(name: str) -> str:
         raise UsageError(
             "preset_unknown",
             f"there is no preset {name!r}",
-            why=f"presets: {', '.join(preset_names())}",
-            hint="negmem init --preset standard",
+            why="presets are the files of configs/presets",
+            hint=f"one of: {', '.join(preset_names())}",
         )
     return (data_dir() / "configs" / "presets" / f"{name}.yaml").read_text(encoding="utf-8")

@@ -106,7 +106,7 @@ class Calibration:
                 "embedding_dims_mismatch",
                 f"a vector of {len(vector)} dimensions met a calibration of {len(self.mean)}",
                 why=f"the calibration comes from {self.source}",
-                hint="negmem embed status",
+                hint="negmem doctor --only providers",
             )
         return [value - centre for value, centre in zip(vector, self.mean, strict=True)]
 

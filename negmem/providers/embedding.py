@@ -70,7 +70,7 @@ class EmbeddingBatch:
                 "embedding_text_refused",
                 f"the embedding model refused {len(self.parked)} of {len(self.vectors)} texts",
                 why=f"text {first.index}: {first.reason}",
-                hint="negmem embed status",
+                hint="negmem doctor --only providers",
             )
         return self.vectors
 
@@ -151,7 +151,7 @@ def require_same_space(stored: Space, configured: Space) -> None:
         "embedding_space_mismatch",
         "the stored vectors come from another embedding model than the configured one",
         why=detail,
-        hint="negmem embed migrate     or set embedding back to what is stored",
+        hint="negmem config show embedding    then set it back to what is stored",
     )
 
 

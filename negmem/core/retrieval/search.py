@@ -328,7 +328,7 @@ def _no_vectors(question: Question, head: dict[str, Any]) -> tuple[str, str, str
         return (
             "nothing_embedded",
             "none of this user's memories has a vector",
-            "negmem embed status",
+            "negmem doctor --only data",
         )
     provider, model, version, dims = question.space
     if head["model"] is None:
@@ -342,7 +342,7 @@ def _no_vectors(question: Question, head: dict[str, Any]) -> tuple[str, str, str
         "embedding_space_mismatch",
         f"the vectors come from {stored}, {provider} {model} ({version}, {dims} dimensions) is"
         " configured: they can't be compared",
-        "negmem embed migrate     or set embedding back to what is stored",
+        "negmem config show embedding    then set it back to what is stored",
     )
 
 
