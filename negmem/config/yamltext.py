@@ -96,17 +96,6 @@ def parse(text: str) -> tuple[Mapping, list[YamlError]]:
     return root, builder.repeated
 
 
-def parse_value(text: str) -> Node:
-    """The node of one value such as `7` or `[a, b]`. Raises: YamlError."""
-    builder = _Builder()
-    try:
-        for event in _events(text):
-            builder.take(event)
-    except yaml.YAMLError:
-        raise YamlError(f"{text!r} is not a YAML value") from None
-    return builder.root if builder.root is not None else Scalar("", True, Mark(1, 1, 0, 0))
-
-
 def _code_point(error: yaml.reader.ReaderError) -> int:
     return error.character if isinstance(error.character, int) else ord(error.character[:1] or "\0")
 
