@@ -16,7 +16,11 @@ def _text(value: Any) -> str:
     if value is None:
         return "unset"
     if isinstance(value, str):
-        return one_line(value) if value.strip() == value and value else json.dumps(value)
+        return (
+            one_line(value)
+            if value.strip() == value and value
+            else json.dumps(value, ensure_ascii=False)
+        )
     return one_line(json.dumps(value, ensure_ascii=False))
 
 
