@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from negmem.db.connect import Database
+from negmem.db.failures import DatabaseError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 _COPY_HEADER = b"PGCOPY\n\xff\r\n\0" + struct.pack("!ii", 0, 0)
 _COPY_END = struct.pack("!h", -1)
 _MEMBERS_THAT_COUNT = 5
+_ANALYZE_LOCK_WAIT_MS = 500
+_LOCK_NOT_AVAILABLE = "55P03"
 
 
 @dataclass(frozen=True)
@@ -122,6 +125,24 @@ class Stored:
     jobs: int
 
 
+def refresh_statistics(database: Database, rows: int) -> bool:
+    """Let the planner know tables that grew from nothing to `rows`; whether that was needed.
+
+    A load into a new database is over before autovacuum looks. Until then the checks of foreign keys
+    are planned for empty tables, and each reads all rows of the user by an index that is not unique.
+    """
+    params = {"schema": database.schema, "rows": rows}
+    if database.row("ingest", "without_statistics", params) is None:
+        return False
+    try:
+        with database.transaction(lock_timeout_ms=_ANALYZE_LOCK_WAIT_MS):
+            database.execute("ingest", "analyze")
+    except DatabaseError as error:
+        if error.sqlstate != _LOCK_NOT_AVAILABLE:  # somebody else analyzes at the moment
+            raise
+    return True
+
+
 def new_id() -> UUID:
     """A random id that begins with the time (UUID version 7): rows of one load lie together."""
     moment = time.time_ns() // 1_000_000
@@ -197,37 +218,50 @@ def store(
             for number, turn in enumerate(batch.turns)
             if number in turns and turn.memory_id is not None
         }
-        jobs = 0
+        threads = {
+            (batch.user_of(batch.turns[row["number"] - 1]), row["thread_id"]): row for row in added
+        }
         if added:
-            grown = {
-                (batch.user_of(batch.turns[row["number"] - 1]), row["thread_id"]): row["before"]
-                for row in added
-            }
-            _update_threads(database, app, grown)
-            if remembered:
-                _index(database, app, remembered)
+            _update_threads(database, app, threads)
+            _count_terms(database, app, batch, added)
         count = _copy_vectors(database, app, vectors, remembered) if vectors else 0
         repaired = 0
         if missing:
             repaired = _copy_vectors(database, app, missing, _still_bare(database, app, missing))
+        jobs = 0
         if remembered:
-            jobs = len(database.rows("ingest", "enqueue", _scope(app, list(grown))))
+            jobs = len(database.rows("ingest", "enqueue", _scope(app, sorted(threads))))
     return Stored(turns, opened, len(remembered), count, repaired, jobs)
 
 
-def _update_threads(database: Database, app: str, grown: Mapping[tuple[str, UUID], int]) -> None:
-    database.execute("ingest", "touch_threads", _scope(app, list(grown)))
-    small = [key for key, before in grown.items() if 0 < before <= _MEMBERS_THAT_COUNT]
+def _update_threads(
+    database: Database, app: str, threads: Mapping[tuple[str, UUID], dict[str, Any]]
+) -> None:
+    grown = sorted(key for key, row in threads.items() if row["is_old"])
+    if grown:
+        database.execute("ingest", "touch_threads", _scope(app, grown))
+    small = [key for key in grown if 0 < threads[key]["before"] <= _MEMBERS_THAT_COUNT]
     if small:
         database.rows("ingest", "rescore_grown", _scope(app, small))
 
 
-def _index(database: Database, app: str, memories: Mapping[UUID, str]) -> None:
-    database.rows(
-        "ingest",
-        "index",
-        {"app_name": app, "users": list(memories.values()), "memory_ids": list(memories)},
-    )
+def _count_terms(
+    database: Database, app: str, batch: Batch, added: Sequence[dict[str, Any]]
+) -> None:
+    lengths: dict[str, list[int]] = {}
+    for row in added:
+        if row["len"] is not None:
+            user = batch.user_of(batch.turns[row["number"] - 1])
+            lengths.setdefault(user, []).append(row["len"])
+    if lengths:
+        users = sorted(lengths)
+        counts = {
+            "app_name": app,
+            "users": users,
+            "documents": [len(lengths[user]) for user in users],
+            "total_lens": [sum(lengths[user]) for user in users],
+        }
+        database.execute("ingest", "count_terms", counts)
 
 
 def _still_bare(database: Database, app: str, vectors: Vectors) -> dict[UUID, str]:

@@ -2,6 +2,9 @@
 --
 -- The order in which rows are locked is the same in every transaction: threads, events and memories,
 -- older members of the threads, the user's term statistics, the queue.
+--
+-- Rows are looked up one by one (LATERAL … LIMIT 1): joins are planned from statistics, and while a load fills
+-- a fresh table there are none that hold, so that a join may read the whole table for each batch.
 
 -- name: model
 -- params: app_name
@@ -18,13 +21,24 @@ WHERE m.app_name = %(app_name)s::varchar AND m.status = 'active';
 SELECT given.number::integer AS number, bare.id AS memory_id, bare.content, bare.speaker
 FROM unnest(%(turn_threads)s::integer[], %(turn_positions)s::integer[], %(turn_hashes)s::bytea[])
     WITH ORDINALITY AS given (thread, position, content_hash, number)
-JOIN unnest(%(thread_users)s::varchar[], %(thread_names)s::text[])
-    WITH ORDINALITY AS place (user_id, external_id, number) ON place.number = given.thread
-JOIN :"schema".threads AS t
-    ON t.user_id = place.user_id AND t.app_name = %(app_name)s::varchar AND t.external_id = place.external_id
-JOIN :"schema".events AS e
-    ON e.user_id = t.user_id AND e.app_name = t.app_name AND e.thread_id = t.id
-    AND e.position = given.position AND e.content_hash = given.content_hash
+JOIN (
+    SELECT p.number, p.user_id, t.id
+    FROM unnest(%(thread_users)s::varchar[], %(thread_names)s::text[])
+        WITH ORDINALITY AS p (user_id, external_id, number)
+    CROSS JOIN LATERAL (
+        SELECT one.id FROM :"schema".threads AS one
+        WHERE one.user_id = p.user_id AND one.app_name = %(app_name)s::varchar
+            AND one.external_id = p.external_id
+        LIMIT 1
+    ) AS t
+) AS place ON place.number = given.thread
+CROSS JOIN LATERAL (
+    SELECT one.user_id, one.app_name, one.id FROM :"schema".events AS one
+    WHERE one.user_id = place.user_id AND one.app_name = %(app_name)s::varchar
+        AND one.thread_id = place.id AND one.position = given.position
+        AND one.content_hash = given.content_hash
+    LIMIT 1
+) AS e
 LEFT JOIN LATERAL (
     SELECT m.id, m.content, m.metadata ->> 'speaker' AS speaker
     FROM :"schema".item_sources AS s
@@ -67,14 +81,21 @@ ON CONFLICT (user_id, app_name, external_id) DO NOTHING;
 -- params: app_name, run_id, thread_users, thread_names, event_ids, memory_ids, turn_threads, turn_positions,
 --   turn_hashes, turn_authors, turn_roles, turn_kinds, turn_texts, turn_extras, turn_actions, turn_metadata,
 --   turn_times, turn_invocations
--- returns: the turns that were added, by their number, with their thread and how many live memories it had
---   before, counted up to 6: beyond five neighbours the retention score no longer changes
+-- returns: the turns that were added, by their number, with their thread, whether it stood before, how many
+--   live memories it had then, counted up to 6 (beyond five neighbours the retention score no longer changes),
+--   and the length of the memory in terms, null where nothing was indexed
+-- The words come from index_terms(), the one rule. index_memories() would have to allow for memories that
+-- somebody else indexes at the same time; these are visible to nobody yet.
 WITH place AS MATERIALIZED (
-    SELECT p.number, t.user_id, t.id AS thread_id
+    SELECT p.number, p.user_id, t.id AS thread_id, t.is_old
     FROM unnest(%(thread_users)s::varchar[], %(thread_names)s::text[])
         WITH ORDINALITY AS p (user_id, external_id, number)
-    JOIN :"schema".threads AS t
-        ON t.user_id = p.user_id AND t.app_name = %(app_name)s::varchar AND t.external_id = p.external_id
+    CROSS JOIN LATERAL (
+        SELECT one.id, one.created_at < now() AS is_old FROM :"schema".threads AS one
+        WHERE one.user_id = p.user_id AND one.app_name = %(app_name)s::varchar
+            AND one.external_id = p.external_id
+        LIMIT 1
+    ) AS t
 ),
 given AS MATERIALIZED (
     SELECT g.*
@@ -101,9 +122,13 @@ added AS (
     RETURNING id, user_id, thread_id
 ),
 turn AS MATERIALIZED (
-    SELECT a.user_id, a.thread_id, g.*
+    SELECT a.user_id, a.thread_id, g.*, words.terms, words.tfs, words.len
     FROM added AS a
     JOIN given AS g ON g.event_id = a.id
+    LEFT JOIN LATERAL (
+        SELECT array_agg(t.term) AS terms, array_agg(t.tf) AS tfs, max(t.len) AS len
+        FROM :"schema".index_terms(g.metadata ->> 'speaker', g.said, g.occurred_at) AS t
+    ) AS words ON g.memory_id IS NOT NULL
 ),
 neighbours AS MATERIALIZED (
     SELECT n.user_id, n.thread_id, n.added, before.memories AS before, facts.facts
@@ -165,25 +190,35 @@ sourced AS (
     SELECT t.user_id, %(app_name)s::varchar, 'memory', t.memory_id, t.event_id, %(run_id)s::uuid, 'ingest'
     FROM turn AS t
     WHERE t.memory_id IS NOT NULL
+),
+posted AS (
+    INSERT INTO :"schema".memory_terms (user_id, app_name, term, memory_id, tf, len)
+    SELECT t.user_id, %(app_name)s::varchar, words.term, t.memory_id, words.tf, t.len
+    FROM turn AS t
+    CROSS JOIN LATERAL unnest(t.terms, t.tfs) AS words (term, tf)
+    WHERE t.len IS NOT NULL
+    ORDER BY t.user_id, words.term, t.memory_id
 )
-SELECT t.number::integer AS number, t.thread_id, n.before::integer AS before
+SELECT t.number::integer AS number, t.thread_id, n.before::integer AS before, p.is_old, t.len
 FROM turn AS t
 JOIN neighbours AS n ON n.user_id = t.user_id AND n.thread_id = t.thread_id
+JOIN place AS p ON p.number = t.thread
 ORDER BY t.number;
 
 -- name: touch_threads
 -- params: app_name, users, threads
--- A thread that this transaction opened bears its time already.
+-- For threads that stood before; one that this transaction opened bears its time already.
 UPDATE :"schema".threads AS t
 SET updated_at = now(), version = t.version + 1
 FROM (
     SELECT one.user_id, one.app_name, one.id
     FROM unnest(%(users)s::varchar[], %(threads)s::uuid[]) AS g (user_id, id)
-    JOIN :"schema".threads AS one
-        ON one.user_id = g.user_id AND one.app_name = %(app_name)s::varchar AND one.id = g.id
-    WHERE one.created_at < now()
-    ORDER BY one.user_id, one.id
-    FOR NO KEY UPDATE OF one
+    CROSS JOIN LATERAL (
+        SELECT t.user_id, t.app_name, t.id FROM :"schema".threads AS t
+        WHERE t.user_id = g.user_id AND t.app_name = %(app_name)s::varchar AND t.id = g.id
+        LIMIT 1
+        FOR NO KEY UPDATE
+    ) AS one
 ) AS grown
 WHERE t.user_id = grown.user_id AND t.app_name = grown.app_name AND t.id = grown.id;
 
@@ -204,58 +239,32 @@ CROSS JOIN LATERAL (
 ) AS members
 WHERE members.ids IS NOT NULL;
 
--- name: index
--- params: app_name, users, memory_ids
--- returns: how many memories were indexed
--- For memories that this transaction wrote: nobody else can have indexed them, which index_memories() must
--- allow for at twice the cost. Postings go in by term, as their index has them.
-WITH said AS MATERIALIZED (
-    SELECT m.user_id, m.id, t.terms, t.tfs, t.len
-    FROM unnest(%(users)s::varchar[], %(memory_ids)s::uuid[]) AS g (user_id, memory_id)
-    JOIN :"schema".memories AS m
-        ON m.user_id = g.user_id AND m.app_name = %(app_name)s::varchar AND m.id = g.memory_id
-    CROSS JOIN LATERAL (
-        SELECT array_agg(one.term) AS terms, array_agg(one.tf) AS tfs, max(one.len) AS len
-        FROM :"schema".index_terms(m.metadata ->> 'speaker', m.content, m.occurred_at) AS one
-    ) AS t
-    WHERE t.len IS NOT NULL
-),
-posted AS (
-    INSERT INTO :"schema".memory_terms (user_id, app_name, term, memory_id, tf, len)
-    SELECT s.user_id, %(app_name)s::varchar, t.term, s.id, t.tf, s.len
-    FROM said AS s
-    CROSS JOIN LATERAL unnest(s.terms, s.tfs) AS t (term, tf)
-    ORDER BY s.user_id, t.term, s.id
-),
-documents AS (
-    SELECT s.user_id, count(*) AS documents, sum(s.len) AS total_len
-    FROM said AS s
-    GROUP BY s.user_id
-),
-counted AS (
-    INSERT INTO :"schema".memory_term_stats AS s (user_id, app_name, documents, total_len)
-    SELECT d.user_id, %(app_name)s::varchar, d.documents, d.total_len
-    FROM documents AS d
-    ORDER BY d.user_id
-    ON CONFLICT (user_id, app_name) DO UPDATE
-        SET documents = s.documents + excluded.documents, total_len = s.total_len + excluded.total_len
-)
-SELECT COALESCE(sum(d.documents), 0)::integer AS indexed FROM documents AS d;
+-- name: count_terms
+-- params: app_name, users, documents, total_lens
+INSERT INTO :"schema".memory_term_stats AS s (user_id, app_name, documents, total_len)
+SELECT g.user_id, %(app_name)s::varchar, g.documents, g.total_len
+FROM unnest(%(users)s::varchar[], %(documents)s::bigint[], %(total_lens)s::bigint[])
+    AS g (user_id, documents, total_len)
+ORDER BY g.user_id
+ON CONFLICT (user_id, app_name) DO UPDATE
+    SET documents = s.documents + excluded.documents, total_len = s.total_len + excluded.total_len;
 
 -- name: missing_vectors
 -- params: app_name, users, memory_ids, model_id
 -- returns: which of the memories still stand without a vector of the model; locked until the commit
 SELECT m.id
 FROM unnest(%(users)s::varchar[], %(memory_ids)s::uuid[]) AS g (user_id, memory_id)
-JOIN :"schema".memories AS m
-    ON m.user_id = g.user_id AND m.app_name = %(app_name)s::varchar AND m.id = g.memory_id
-WHERE m.deleted_at IS NULL
-    AND NOT EXISTS (
-        SELECT 1 FROM :"schema".memory_vectors AS v
-        WHERE v.user_id = m.user_id AND v.app_name = m.app_name AND v.memory_id = m.id
-            AND v.model_id = %(model_id)s::smallint)
-ORDER BY m.user_id, m.id
-FOR UPDATE OF m;
+CROSS JOIN LATERAL (
+    SELECT one.id FROM :"schema".memories AS one
+    WHERE one.user_id = g.user_id AND one.app_name = %(app_name)s::varchar AND one.id = g.memory_id
+        AND one.deleted_at IS NULL
+        AND NOT EXISTS (
+            SELECT 1 FROM :"schema".memory_vectors AS v
+            WHERE v.user_id = g.user_id AND v.app_name = %(app_name)s::varchar
+                AND v.memory_id = g.memory_id AND v.model_id = %(model_id)s::smallint)
+    LIMIT 1
+    FOR NO KEY UPDATE
+) AS m;
 
 -- name: copy_vectors
 COPY :"schema".memory_vectors (user_id, app_name, memory_id, model_id, bits, embedding)
@@ -272,3 +281,19 @@ ON CONFLICT (user_id, app_name, thread_id, job_type) WHERE status IN ('pending',
     SET payload = j.payload || '{"again": true}'
     WHERE j.status = 'running'
 RETURNING j.id;
+
+-- name: without_statistics
+-- params: schema, rows
+-- returns: a row if a table of ours is known to the planner as far smaller than it is by now
+SELECT 1 AS is_stale
+FROM pg_class AS c
+JOIN pg_namespace AS n ON n.oid = c.relnamespace
+WHERE n.nspname = %(schema)s::name
+    AND c.relname IN ('events', 'memories', 'item_sources')
+    AND c.reltuples < %(rows)s::real / 3
+LIMIT 1;
+
+-- name: analyze
+-- Who may not analyze a table gets a warning from the server and no error.
+ANALYZE :"schema".threads, :"schema".events, :"schema".memories, :"schema".item_sources,
+    :"schema".memory_vectors, :"schema".memory_terms;

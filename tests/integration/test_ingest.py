@@ -484,3 +484,41 @@ def test_the_written_tables_have_no_triggers_but_those_of_keys(database: TestDat
         "JOIN pg_namespace AS n ON n.oid = c.relnamespace "
         "WHERE n.nspname = 'negentropy' AND NOT t.tgisinternal"
     ) == 0  # fmt: skip
+
+
+def test_what_a_batch_reads_does_not_grow_with_what_is_stored(
+    database: TestDatabase, tmp_path: Path
+) -> None:
+    """Without statistics, as while a load fills a new database, plans must not read whole tables."""
+    database.rows("ALTER TABLE negentropy.memories SET (autovacuum_enabled = false)")
+    values = [
+        conversation(f"t{thread}", *(f"turn {number}" for number in range(10)))
+        for thread in range(200)
+    ]
+    grown = [conversation(f"t{thread}", *(f"turn {n}" for n in range(11))) for thread in range(200)]
+    path = tmp_path / "a.jsonl"
+    reads = []
+    with session_on(database, FakeEmbedder(), **{"formation.batch_turns": 20}) as session:
+        for part in (values[:100], values[100:], grown):
+            before = rows_read(database)
+            ingest_file(session, write_lines(path, part))
+            session.database.close()
+            reads.append(
+                {table: count - before[table] for table, count in rows_read(database).items()}
+            )
+    assert database.value("SELECT count(*) FROM negentropy.memories") == 2200
+    for table in reads[0]:
+        assert reads[1][table] < 2 * reads[0][table] + 200, (table, reads)
+        assert max(read[table] for read in reads) < 20 * 1000, (table, reads)
+
+
+def rows_read(database: TestDatabase) -> dict[str, int]:
+    """Rows read so far, by table, whatever the plan."""
+    return dict(
+        database.rows(
+            "SELECT relname::text, (seq_tup_read + coalesce(idx_tup_fetch, 0) + (SELECT "
+            "coalesce(sum(i.idx_tup_read), 0) FROM pg_stat_user_indexes AS i WHERE i.relid = t.relid))::int "
+            "FROM pg_stat_user_tables AS t WHERE relname IN "
+            "('events', 'memories', 'item_sources', 'memory_vectors')"
+        )
+    )

@@ -18,6 +18,7 @@ from negmem.db import memories as db
 from negmem.errors import NegmemError
 
 _TRIES = 10
+_FIRST_ANALYZE = 100
 # deadlock, serialization, lock timeout; and rows that another run wrote or removed meanwhile
 _RETRIED = frozenset(("40P01", "40001", "55P03", "23505", "23503"))
 
@@ -53,6 +54,7 @@ class Storer:
         self._on_step = on_step
         self._stopping = threading.Event()
         self._last_counted_session = 0
+        self._analyze_at = _FIRST_ANALYZE
         self.counts: Counter[str] = Counter()
 
     def stop(self) -> None:
@@ -76,6 +78,9 @@ class Storer:
             self._count(new, sessions, frozenset(range(len(fresh))))
         elif new.turns or found.bare:
             self._embed_and_commit(new, sessions, batch, found)
+            if self.counts["events"] >= self._analyze_at:
+                db.refresh_statistics(database, self.counts["events"])
+                self._analyze_at = self.counts["events"] * 4
         self._on_step()
 
     def _embed_and_commit(
