@@ -59,7 +59,9 @@ LANGUAGE plpgsql
 STABLE
 PARALLEL SAFE
 ROWS 10
+-- One plan for all questions; and hash tables where the planner, which knows nothing of the sizes, would sort.
 SET plan_cache_mode = force_generic_plan
+SET enable_sort = off
 SET search_path = :"schema", :"vector_schema", pg_catalog, pg_temp
 AS $function$
 #variable_conflict use_column
@@ -69,6 +71,9 @@ DECLARE
     c_session CONSTANT double precision := 3 / 18.0;
     c_speaker CONSTANT double precision := 0.15;
     c_exact_up_to CONSTANT integer := 1000;
+    -- A number and not the name of the kind: it is grouped by, with every posting.
+    c_memory CONSTANT smallint := 1;
+    c_fact CONSTANT smallint := 2;
     v_depth CONSTANT integer := GREATEST(200, 2 * (p_limit + p_offset) + 10);
     v_context CONSTANT boolean := p_context AND p_level = 'hybrid' AND p_embedding IS NOT NULL;
     v_terms text[] := '{}';
@@ -112,46 +117,46 @@ BEGIN
 
     RETURN QUERY
     WITH postings AS MATERIALIZED (
-        SELECT 'memory' AS kind, t.memory_id AS id, t.term, t.tf, t.len
+        SELECT c_memory AS store, t.memory_id AS id, t.term, t.tf, t.len
         FROM memory_terms AS t
         WHERE t.user_id = p_user_id AND t.app_name = p_app_name AND t.term = ANY (v_terms)
             AND 'memory' = ANY (p_kinds)
         UNION ALL
-        SELECT 'fact', t.fact_id, t.term, t.tf, t.len
+        SELECT c_fact, t.fact_id, t.term, t.tf, t.len
         FROM fact_terms AS t
         WHERE t.user_id = p_user_id AND t.app_name = p_app_name AND t.term = ANY (v_terms)
             AND 'fact' = ANY (p_kinds)
     ),
     frequencies AS MATERIALIZED (
-        SELECT f.kind, f.term, s.mean_len,
+        SELECT f.store, f.term, s.mean_len,
             ln(1 + (GREATEST(s.documents, f.documents) - f.documents + 0.5) / (f.documents + 0.5))
                 * CASE WHEN f.term ~ '[-_.:/\\@+#]' THEN 3 ELSE 1 END AS idf
-        FROM (SELECT p.kind, p.term, count(*)::float8 AS documents FROM postings AS p GROUP BY p.kind, p.term) AS f
+        FROM (SELECT p.store, p.term, count(*)::float8 AS documents FROM postings AS p GROUP BY p.store, p.term) AS f
         JOIN (VALUES
-            ('memory', v_documents::float8, GREATEST(v_total_len, 1)::float8 / GREATEST(v_documents, 1)),
-            ('fact', v_fact_documents::float8, GREATEST(v_fact_total_len, 1)::float8 / GREATEST(v_fact_documents, 1))
-        ) AS s (kind, documents, mean_len) USING (kind)
+            (c_memory, v_documents::float8, GREATEST(v_total_len, 1)::float8 / GREATEST(v_documents, 1)),
+            (c_fact, v_fact_documents::float8, GREATEST(v_fact_total_len, 1)::float8 / GREATEST(v_fact_documents, 1))
+        ) AS s (store, documents, mean_len) USING (store)
     ),
     ceilings AS MATERIALIZED (
-        SELECT f.kind, 2.2 * sum(f.idf) AS most FROM frequencies AS f GROUP BY f.kind
+        SELECT f.store, 2.2 * sum(f.idf) AS most FROM frequencies AS f GROUP BY f.store
     ),
     matched AS MATERIALIZED (
-        SELECT p.kind, p.id,
+        SELECT p.store, p.id,
             sum(f.idf * p.tf * 2.2 / (p.tf + 1.2 * (0.25 + 0.75 * p.len / f.mean_len))) AS bm25
         FROM postings AS p
-        JOIN frequencies AS f ON f.kind = p.kind AND f.term = p.term
-        GROUP BY p.kind, p.id
+        JOIN frequencies AS f ON f.store = p.store AND f.term = p.term
+        GROUP BY p.store, p.id
     ),
     near AS MATERIALIZED (
-        SELECT n.kind, n.id, n.cosine
+        SELECT n.store, n.id, n.cosine
         FROM (
-            SELECT 'memory' AS kind, v.memory_id AS id, 1 - (v.embedding <=> v_embedding) AS cosine
+            SELECT c_memory AS store, v.memory_id AS id, 1 - (v.embedding <=> v_embedding) AS cosine
             FROM memory_vectors AS v
             WHERE v.user_id = p_user_id AND v.app_name = p_app_name AND v.model_id = v_model AND v.live
                 AND v_documents <= c_exact_up_to AND 'memory' = ANY (p_kinds)
                 AND (p_allowed IS NULL OR v.memory_id IN (SELECT a FROM unnest(p_allowed) AS a))
             UNION ALL
-            SELECT 'memory', v.memory_id, 1 - (v.embedding <=> v_embedding)
+            SELECT c_memory, v.memory_id, 1 - (v.embedding <=> v_embedding)
             FROM (
                 SELECT b.memory_id
                 FROM memory_vectors AS b
@@ -165,7 +170,7 @@ BEGIN
                 ON v.user_id = p_user_id AND v.app_name = p_app_name AND v.memory_id = b.memory_id
                 AND v.model_id = v_model
             UNION ALL
-            SELECT 'fact', v.fact_id, 1 - (v.embedding <=> v_embedding)
+            SELECT c_fact, v.fact_id, 1 - (v.embedding <=> v_embedding)
             FROM fact_vectors AS v
             WHERE v.user_id = p_user_id AND v.app_name = p_app_name AND v.model_id = v_model AND v.live
                 AND 'fact' = ANY (p_kinds)
@@ -175,7 +180,7 @@ BEGIN
         LIMIT v_depth
     ),
     words AS MATERIALIZED (
-        SELECT m.kind, m.id, m.bm25
+        SELECT m.store, m.id, m.bm25
         FROM matched AS m
         WHERE p_allowed IS NULL OR m.id IN (SELECT a FROM unnest(p_allowed) AS a)
         ORDER BY m.bm25 DESC, m.id
@@ -184,19 +189,19 @@ BEGIN
     -- Grouped and not joined: the planner knows nothing of these sizes and would compare all with all. So does the
     -- OR below keep its subquery a hash table.
     candidates AS MATERIALIZED (
-        SELECT c.kind, c.id, max(c.cosine) AS cosine, max(c.bm25) AS bm25
+        SELECT c.store, c.id, max(c.cosine) AS cosine, max(c.bm25) AS bm25
         FROM (
-            SELECT n.kind, n.id, n.cosine, NULL::float8 AS bm25 FROM near AS n
+            SELECT n.store, n.id, n.cosine, NULL::float8 AS bm25 FROM near AS n
             UNION ALL
-            SELECT w.kind, w.id, NULL, w.bm25 FROM words AS w
+            SELECT w.store, w.id, NULL, w.bm25 FROM words AS w
             UNION ALL
-            SELECT m.kind, m.id, NULL, m.bm25 FROM matched AS m
+            SELECT m.store, m.id, NULL, m.bm25 FROM matched AS m
             WHERE v_embedding IS NOT NULL AND (m.id IS NULL OR m.id IN (SELECT n.id FROM near AS n))
         ) AS c
-        GROUP BY c.kind, c.id
+        GROUP BY c.store, c.id
     ),
     found AS (
-        SELECT c.kind, c.id, m.thread_id, m.position, m.relevance_weight, COALESCE(m.occurred_at, m.created_at) AS at,
+        SELECT c.store, c.id, m.thread_id, m.position, m.relevance_weight, COALESCE(m.occurred_at, m.created_at) AS at,
             m.metadata ->> 'speaker' AS name, COALESCE(m.metadata ->> 'speaker', m.metadata ->> 'role') AS voice,
             COALESCE(c.cosine, (
                 SELECT 1 - (v.embedding <=> v_embedding) FROM memory_vectors AS v
@@ -205,9 +210,9 @@ BEGIN
             c.bm25
         FROM candidates AS c
         JOIN memories AS m ON m.user_id = p_user_id AND m.app_name = p_app_name AND m.id = c.id
-        WHERE c.kind = 'memory' AND m.deleted_at IS NULL
+        WHERE c.store = c_memory AND m.deleted_at IS NULL
         UNION ALL
-        SELECT c.kind, c.id, NULL, NULL, 1, f.valid_from, NULL, NULL,
+        SELECT c.store, c.id, NULL, NULL, 1, f.valid_from, NULL, NULL,
             COALESCE(c.cosine, (
                 SELECT 1 - (v.embedding <=> v_embedding) FROM fact_vectors AS v
                 WHERE v.user_id = p_user_id AND v.app_name = p_app_name AND v.fact_id = c.id
@@ -215,7 +220,7 @@ BEGIN
             c.bm25
         FROM candidates AS c
         JOIN facts AS f ON f.user_id = p_user_id AND f.app_name = p_app_name AND f.id = c.id
-        WHERE c.kind = 'fact' AND f.deleted_at IS NULL AND f.status = 'active'
+        WHERE c.store = c_fact AND f.deleted_at IS NULL AND f.status = 'active'
             AND (f.valid_until IS NULL OR f.valid_until > now())
     ),
     normed AS (
@@ -224,7 +229,7 @@ BEGIN
                 THEN LEAST(1, GREATEST(0, (f.cosine - v_floor) / (1 - v_floor))) END AS semantic,
             f.bm25 / NULLIF(c.most, 0) AS keyword
         FROM found AS f
-        LEFT JOIN ceilings AS c ON c.kind = f.kind
+        LEFT JOIN ceilings AS c ON c.store = f.store
     ),
     based AS (
         SELECT n.*, v_semantic_weight * COALESCE(n.semantic, 0) AS semantic_base,
@@ -268,7 +273,7 @@ BEGIN
         SELECT n.*, LEAST(1000000, round((n.said + n.speaker_part) * n.relevance_weight)::bigint) AS total
         FROM named AS n
     )
-    SELECT s.kind, s.id,
+    SELECT CASE s.store WHEN c_memory THEN 'memory' ELSE 'fact' END, s.id,
         s.total / 1e6::float8, s.semantic_part / 1e6::float8, s.keyword_part / 1e6::float8,
         s.neighbours_part / 1e6::float8, s.session_part / 1e6::float8, s.speaker_part / 1e6::float8,
         (s.total - s.said - s.speaker_part) / 1e6::float8, s.semantic, s.keyword,
