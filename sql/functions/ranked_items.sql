@@ -4,7 +4,9 @@
 -- own items. Vectors: up to 1,000 items are compared exactly; of more, the 1,000 nearest by the sign bits in the
 -- covering index, then exactly. The best of both arms (candidates) are scored in full.
 --
---   semantic   cosine on the model's calibrated scale: 0 = median of unrelated texts, 1 = the same text
+--   semantic   cosine between what unrelated texts give and what the same text gives, by the model's calibration:
+--              0 = the lower quartile of a question and an unrelated text, 1 = the same text as both. (Thresholds
+--              have a stricter zero; here it would throw away half of the order.)
 --   keyword    BM25 over the most that the question's terms could reach; a term of the question counts once, an
 --              identifier that stands whole (order-1234) three times: its parts match elsewhere too
 --   base       semantic_weight * semantic + keyword_weight * keyword, the weights divided by their sum
@@ -62,6 +64,8 @@ ROWS 10
 -- One plan for all questions; and hash tables where the planner, which knows nothing of the sizes, would sort.
 SET plan_cache_mode = force_generic_plan
 SET enable_sort = off
+-- Before PostgreSQL 18 a disabled sort counts as costly, and costly plans are compiled: for seconds, where JIT is on.
+SET jit = off
 SET search_path = :"schema", :"vector_schema", pg_catalog, pg_temp
 AS $function$
 #variable_conflict use_column
@@ -82,6 +86,7 @@ DECLARE
     v_bits bit varying;
     v_model smallint;
     v_floor double precision;
+    v_ceiling double precision;
     v_semantic_weight double precision := 0;
     v_keyword_weight double precision := 0;
     v_documents bigint;
@@ -90,8 +95,10 @@ DECLARE
     v_fact_total_len bigint;
 BEGIN
     IF p_level IN ('hybrid', 'vector') AND p_embedding IS NOT NULL THEN
-        SELECT m.id, embedding_bits(p_embedding, m.mean), COALESCE((m.calibration -> 'unrelated' ->> '50')::float8, 0)
-        INTO v_model, v_bits, v_floor
+        SELECT m.id, embedding_bits(p_embedding, m.mean),
+            COALESCE((m.calibration -> 'unrelated_queries' ->> '25')::float8, 0),
+            COALESCE((m.calibration ->> 'same_query')::float8, 1)
+        INTO v_model, v_bits, v_floor, v_ceiling
         FROM embedding_models AS m
         WHERE m.app_name = p_app_name AND m.status = 'active' AND m.dims = vector_dims(p_embedding);
         IF FOUND THEN
@@ -226,7 +233,7 @@ BEGIN
     normed AS (
         SELECT f.*,
             CASE WHEN f.cosine IS NOT NULL
-                THEN LEAST(1, GREATEST(0, (f.cosine - v_floor) / (1 - v_floor))) END AS semantic,
+                THEN LEAST(1, GREATEST(0, (f.cosine - v_floor) / NULLIF(v_ceiling - v_floor, 0))) END AS semantic,
             f.bm25 / NULLIF(c.most, 0) AS keyword
         FROM found AS f
         LEFT JOIN ceilings AS c ON c.store = f.store
