@@ -1,7 +1,7 @@
 -- Memories that answer a question, by vector and by word: the weighted sum of the two scores, for SQL clients.
 --
 -- The plain form of search_items(), under the name and arguments of the first design: no facts, no context of the
--- conversation, no fall to a lower level. semantic_score is the cosine on the model's calibrated scale (0 = unrelated,
+-- conversation, no fall to a lower level. semantic_score is the cosine on the scale of ranked_items() (0 = unrelated,
 -- 1 = the same), keyword_score BM25 over the most that the question's terms could reach; a memory that only one arm
 -- found is scored by the other too.
 --

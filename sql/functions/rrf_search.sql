@@ -1,7 +1,7 @@
 -- Memories that answer a question, joined by rank: the sum of 1 / (p_k + rank) over vectors and words.
 --
--- Under the name and arguments of the first design. Ranks need no common scale, but they rank worse than
--- hybrid_search() on every set that was measured (LoCoMo, recall@10: 0.62 against 0.68).
+-- Under the name and arguments of the first design. Ranks need no common scale, but rank worse than
+-- hybrid_search() (LoCoMo, recall@10: 0.64 against 0.68).
 --
 -- callers: SQL clients
 -- volatility: STABLE, it reads tables

@@ -67,9 +67,9 @@ class Contributions(Model):
 class Explanation(Model):
     """Why a result stands where it does.
 
-    In [0, 1]: `semantic` (calibrated similarity), `keyword` (BM25 over the most it could be), `retention`,
-    `importance`, `recency` (1 on the day of the last access, 0 a month later); `relevance` is the learned
-    factor. None: not known for this item. What has no contribution did not count.
+    In [0, 1]: `semantic` (0 as unrelated texts, 1 as the same one), `keyword` (BM25 over the most it could
+    be), `retention`, `importance`, `recency` (1 on the day of the last access, 0 a month later); `relevance`
+    is the learned factor. None: not known for this item. What has no contribution did not count.
     """
 
     semantic: float | None
