@@ -44,6 +44,7 @@ class ServerFacts:
     clock_ahead_ms: float
     clock_uncertainty_ms: float
     pooled: bool
+    place: str
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,14 @@ def server_facts(
         clock_ahead_ms=ahead_s * 1000,
         clock_uncertainty_ms=took_s * 500,
         pooled=len(pids) > 1,
+        place=_place(database),
     )
+
+
+def _place(database: Database) -> str:
+    """Where the connection leads: host and port, or the folder of the socket."""
+    info = database.connection.info
+    return info.host if info.host.startswith("/") else f"{info.host}:{info.port}"
 
 
 def extensions(database: Database, *, timeout_ms: int) -> dict[str, Extension]:

@@ -332,3 +332,7 @@ FROM :"schema".search_items(
         SELECT array_agg(0.05::real) FROM generate_series(1, %(dims)s::integer)
     ):::"vector_schema".vector,
     p_limit => 1) AS s;
+
+-- name: compiles
+-- returns: whether this server compiles costly queries
+SELECT pg_jit_available() AND current_setting('jit')::boolean AS compiles;

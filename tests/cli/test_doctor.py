@@ -109,6 +109,14 @@ def test_exit_codes(negmem: CliRunner, database: TestDatabase) -> None:
     assert negmem("doctor", "--exit-zero").code == 1
 
 
+def test_an_accepted_code_that_no_check_has(negmem: CliRunner) -> None:
+    configure(negmem, "doctor:\n  accept: [pg_cron_missing, check_timed_out]\n")
+    result = negmem("doctor", "--json").ok()
+    assert [(w["code"], "pg_cron_missing" in w["message"]) for w in result.json["warnings"]] == [
+        ("check_unknown", True)
+    ]
+
+
 def test_a_living_scheduler_is_enough(negmem: CliRunner, database: TestDatabase) -> None:
     enable_cleanup(database)
     database.rows(
@@ -213,6 +221,7 @@ def test_the_list_of_checks(negmem: CliRunner) -> None:
 def test_one_check(negmem: CliRunner, database: TestDatabase) -> None:
     document = negmem("doctor", "--only", "vector_too_old", "--json").ok().json
     assert [check["code"] for check in document["checks"]] == [
+        "pooler_in_statement_mode",
         "vector_not_available",
         "vector_not_created",
         "vector_not_usable",

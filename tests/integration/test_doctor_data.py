@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from negmem.core.diagnostics.checks import functions
 from negmem.core.diagnostics.probe import Probe
 from negmem.core.diagnostics.registry import REGISTRY, Check, Found, check
 from negmem.core.diagnostics.runner import choose, diagnose, run
@@ -204,6 +205,16 @@ def test_a_search_that_fails(database: TestDatabase) -> None:
     database.rows(f"ALTER TABLE {S}.memory_terms RENAME COLUMN tf TO times")
     found = examine(database.dsn, only=["search_fails"])
     assert "42703" in finding(found, "search_fails").evidence
+
+
+def test_a_search_that_takes_long(database: TestDatabase, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(functions, "_SLOW_SEARCH_MS", 0)
+    found = examine(database.dsn, only=["search_slow"])
+    assert "jit is off" in finding(found, "search_slow").evidence
+    database.rows(f'ALTER DATABASE "{database.name}" SET jit = on')
+    found = examine(database.dsn, only=["search_slow"])
+    available = database.value("SELECT pg_jit_available()")
+    assert ("jit is on" in finding(found, "search_slow").evidence) is available
 
 
 def log_searches(database: TestDatabase, number: int, age: str) -> None:

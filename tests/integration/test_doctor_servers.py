@@ -13,6 +13,7 @@ from tests.support.databases import TestDatabase
 from tests.support.doctor import area, codes, examine, finding, outcome
 from tests.support.product import install
 from tests.support.standby import Standby
+from tests.support.statement_pooler import statement_pooler
 
 
 @pytest.mark.servers("embedded", "sixteen")
@@ -128,3 +129,31 @@ def test_a_standby_can_be_searched_and_not_written(standby: str) -> None:
     assert found.capabilities.is_standby is True
     assert "read-only standby" in area(found, "connection")
     assert outcome(found, "search_fails") == "ok"
+
+
+@pytest.mark.servers("full")
+def test_a_pooler_in_statement_mode(server: servers.Server) -> None:
+    with statement_pooler(server) as dsn:
+        found = examine(dsn)
+    assert (found.status, found.degraded_reasons) == ("unusable", ["pooler_in_statement_mode"])
+    assert {a.status for a in found.areas} == {"fail", "skip"}
+
+
+def test_an_extension_older_than_its_library(database: TestDatabase) -> None:
+    database.rows("UPDATE pg_extension SET extversion = '0.7.0' WHERE extname = 'vector'")
+    found = examine(database.dsn)
+    assert found.status == "healthy"
+    told = finding(found, "vector_outdated")
+    assert told.evidence.startswith("installed 0.7.0, available ")
+    assert told.remedy.startswith("ALTER EXTENSION vector UPDATE;")
+
+
+def test_a_pgvector_without_the_distance_of_bits(empty_database: TestDatabase) -> None:
+    empty_database.rows("CREATE EXTENSION vector")
+    empty_database.rows("CREATE SCHEMA elsewhere")
+    empty_database.rows("ALTER OPERATOR <~> (bit, bit) SET SCHEMA elsewhere")
+    found = examine(empty_database.dsn)
+    assert found.degraded_reasons == ["vector_too_old", "schema_missing"]
+    assert found.capabilities.vector_halfvec is True
+    assert found.capabilities.vector_bit_distance is False
+    assert "lacks bit distance <~>" in finding(found, "vector_too_old").evidence

@@ -24,7 +24,8 @@ def draw_diagnosis(console: Console, diagnosis: Diagnosis) -> None:
     if quiet and diagnosis.status == "healthy" and not diagnosis.repairs:
         return
     if not quiet:
-        console.out(_text(_head(diagnosis)))
+        for line in _lines(console, _text(_head(diagnosis)), 0):
+            console.out(line)
         console.out()
         for area in diagnosis.areas:
             word = _mark(console, area.status)

@@ -40,6 +40,7 @@ class Probe:
         self.wall_clock = wall_clock
         self.timeout_ms = session.config.doctor.check_timeout_ms
         self.notes: dict[Area, list[str]] = {}
+        self.search_ms: float | None = None
         self._cron_database: Database | None = None
         self._call: EmbedderCall | None = None
 

@@ -201,6 +201,7 @@ def run(probe: Probe, chosen: Sequence[Check], started: float) -> Diagnosis:
     """Run the chosen checks on a server that answers."""
     session = probe.session
     accepted = set(session.config.doctor.accept)
+    _warn_of_unknown(session)
     outcomes: dict[str, CheckOutcome] = {}
     findings: list[Finding] = []
     for check in chosen:
@@ -220,12 +221,28 @@ def run(probe: Probe, chosen: Sequence[Check], started: float) -> Diagnosis:
         areas=area_reports(probe, chosen, outcomes, findings),
         checks=[outcomes[c.code] for c in chosen if c.code in outcomes],
         repairs=[],
-        target=session.database.label,
+        target=_target(probe),
         schema_name=session.database.schema,
         app=session.app,
         negmem_version=__version__,
         took_ms=round((time.perf_counter() - started) * 1000, 1),
     )
+
+
+def _target(probe: Probe) -> str:
+    """Where and as whom, as the connection itself tells."""
+    try:
+        server = probe.server
+    except NegmemError:
+        return probe.database.label
+    return f"{server.database}@{server.place} as {server.role}"
+
+
+def _warn_of_unknown(session: Session) -> None:
+    """Say which accepted codes no check has: nothing is silenced by them."""
+    for code in session.config.doctor.accept:
+        if code not in REGISTRY.checks and code not in (CRASHED, TIMED_OUT):
+            session.warn("check_unknown", f"doctor.accept names {code}, which no check has")
 
 
 def _run_one(

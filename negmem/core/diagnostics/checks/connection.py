@@ -6,13 +6,38 @@ from negmem.core.diagnostics.probe import Probe
 from negmem.core.diagnostics.registry import Found, NotNeededError, check
 from negmem.db.failures import DatabaseError
 from negmem.db.ledger import MINIMUM_SERVER
+from negmem.db.sqlfiles import quote_identifier
 
 _MAX_CLOCK_DIFFERENCE_MS = 60_000
 _MAX_CONNECTION_SHARE = 0.9
 _PASSWORD_WARNING_DAYS = 7
 
 
-@check("server_too_old", "connection")
+@check("pooler_in_statement_mode", "connection")
+def pooler_in_statement_mode(probe: Probe) -> Found | None:
+    """Transactions can be opened: no pooler in statement mode stands between."""
+    try:
+        # BEGIN by itself: in one string with what follows it would pass.
+        with probe.database.transaction(read_only=True):
+            pass
+    except DatabaseError as error:
+        if "statement pooling" not in error.why:
+            raise
+        probe.note("connection", "a pooler in statement mode")
+        return Found(
+            "a pooler in statement mode stands between: no transaction can be opened through it",
+            evidence=error.why,
+            remedy="set pool_mode = transaction in pgbouncer.ini, or connect to the server itself",
+            severity="fail",
+            blocks=True,
+        )
+    return None
+
+
+_OPEN = ("pooler_in_statement_mode",)
+
+
+@check("server_too_old", "connection", needs=_OPEN)
 def server_too_old(probe: Probe) -> Found | None:
     """The server is PostgreSQL 16 or newer."""
     server = probe.server
@@ -29,7 +54,7 @@ def server_too_old(probe: Probe) -> Found | None:
     )
 
 
-@check("server_read_only", "connection")
+@check("server_read_only", "connection", needs=_OPEN)
 def server_read_only(probe: Probe) -> Found | None:
     """The server takes writes."""
     server = probe.server
@@ -45,14 +70,14 @@ def server_read_only(probe: Probe) -> Found | None:
         return Found(
             "transactions are read-only here: search works and records nothing",
             evidence="default_transaction_read_only is on for this role, database or server",
-            remedy=f'ALTER ROLE "{server.role}" RESET default_transaction_read_only;'
+            remedy=f"ALTER ROLE {quote_identifier(server.role)} RESET default_transaction_read_only;"
             "   (or the database, or the server)",
         )
     probe.note("connection", "read-write primary")
     return None
 
 
-@check("letters_lost", "connection")
+@check("letters_lost", "connection", needs=_OPEN)
 def letters_lost(probe: Probe) -> Found | None:
     """The database stores letters of all scripts as letters."""
     probe.note("connection", f"zone {probe.server.time_zone}")
@@ -70,10 +95,11 @@ def letters_lost(probe: Probe) -> Found | None:
         evidence=evidence,
         remedy="CREATE DATABASE negmem ENCODING 'UTF8' TEMPLATE template0;   and set up negmem there",
         severity="fail",
+        blocks=True,
     )
 
 
-@check("clock_differs", "connection")
+@check("clock_differs", "connection", needs=_OPEN)
 def clock_differs(probe: Probe) -> Found | None:
     """The server's clock and this machine's agree within a minute."""
     ahead, doubt = probe.server.clock_ahead_ms, probe.server.clock_uncertainty_ms
@@ -89,7 +115,7 @@ def clock_differs(probe: Probe) -> Found | None:
     )
 
 
-@check("connections_short", "connection")
+@check("connections_short", "connection", needs=_OPEN)
 def connections_short(probe: Probe) -> Found | None:
     """The server, and the role on it, have connections left."""
     server = probe.server
@@ -102,13 +128,13 @@ def connections_short(probe: Probe) -> Found | None:
         remedy = "put PgBouncer in front, or raise max_connections and restart"
     elif 0 <= limit <= server.role_connections / _MAX_CONNECTION_SHARE:
         evidence = f"role {server.login_role}: {server.role_connections} of {limit} in use"
-        remedy = f'ALTER ROLE "{server.login_role}" CONNECTION LIMIT -1;    or close others'
+        remedy = f"ALTER ROLE {quote_identifier(server.login_role)} CONNECTION LIMIT -1;    or close others"
     else:
         return None
     return Found("hardly a connection is left: the next command may be refused", evidence, remedy)
 
 
-@check("password_expires", "connection")
+@check("password_expires", "connection", needs=_OPEN)
 def password_expires(probe: Probe) -> Found | None:
     """The login role's password is valid for another week."""
     until = probe.server.password_valid_until
@@ -121,11 +147,11 @@ def password_expires(probe: Probe) -> Found | None:
     return Found(
         f"the password of {probe.server.login_role} ends {when}",
         evidence=f"valid until {until:%Y-%m-%d %H:%M %Z}",
-        remedy=f"ALTER ROLE \"{probe.server.login_role}\" VALID UNTIL 'infinity';",
+        remedy=f"ALTER ROLE {quote_identifier(probe.server.login_role)} VALID UNTIL 'infinity';",
     )
 
 
-@check("collation_changed", "connection")
+@check("collation_changed", "connection", needs=_OPEN)
 def collation_changed(probe: Probe) -> Found | None:
     """The collation library is the one that the indexes were built with."""
     if probe.server.version_number < 150_000:
@@ -135,15 +161,15 @@ def collation_changed(probe: Probe) -> Found | None:
         raise NotNeededError("this collation has no version")
     if row["recorded"] == row["actual"]:
         return None
-    name = probe.server.database.replace('"', '""')
+    name = quote_identifier(probe.server.database)
     return Found(
         "the collation library changed: indexes on text may miss rows until they are rebuilt",
         evidence=f"built with {row['recorded']}, now {row['actual']}; negmem's own keys sort as bytes",
-        remedy=f'REINDEX DATABASE "{name}"; ALTER DATABASE "{name}" REFRESH COLLATION VERSION;',
+        remedy=f"REINDEX DATABASE {name}; ALTER DATABASE {name} REFRESH COLLATION VERSION;",
     )
 
 
-@check("behind_pooler", "connection")
+@check("behind_pooler", "connection", needs=_OPEN)
 def behind_pooler(probe: Probe) -> Found | None:
     """Whether a pooler stands between; negmem works through one in transaction mode."""
     if not probe.server.pooled:

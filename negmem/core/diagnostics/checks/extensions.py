@@ -7,8 +7,10 @@ from negmem.core.diagnostics.registry import CannotLookError, Found, NotNeededEr
 from negmem.core.models.diagnosis import Severity
 from negmem.db.sqlfiles import quote_identifier
 
+_OPEN = ("pooler_in_statement_mode",)
 
-@check("vector_not_available", "extensions")
+
+@check("vector_not_available", "extensions", needs=_OPEN)
 def vector_not_available(probe: Probe) -> Found | None:
     """The server has pgvector to install."""
     found = probe.extensions.get("vector")
@@ -134,7 +136,7 @@ def _cron_named(probe: Probe) -> str:
     return f"pg_cron {cron.version} in {quote_identifier(cron.database or '?')}"
 
 
-@check("pg_cron_not_installed", "extensions")
+@check("pg_cron_not_installed", "extensions", needs=_OPEN)
 def pg_cron_not_installed(probe: Probe) -> Found | None:
     """pg_cron is there to run the jobs: available, preloaded and created."""
     cron = probe.cron
@@ -193,7 +195,7 @@ def _how_to_get_cron(probe: Probe) -> tuple[str, str]:
     return (f'loaded, but not created; cron.database_name is "{home}"', remedy)
 
 
-@check("age_not_created", "extensions")
+@check("age_not_created", "extensions", needs=_OPEN)
 def age_not_created(probe: Probe) -> Found | None:
     """Apache AGE, where it is preloaded, is created in this database too."""
     age = probe.extensions.get("age")

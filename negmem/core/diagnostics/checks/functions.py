@@ -6,7 +6,7 @@ import time
 
 from negmem.core.diagnostics import repairs
 from negmem.core.diagnostics.probe import Probe
-from negmem.core.diagnostics.registry import Found, check
+from negmem.core.diagnostics.registry import Found, NotNeededError, check
 from negmem.core.formulas.fusion import rrf_score
 from negmem.core.formulas.retention import retention_score
 from negmem.db.failures import DatabaseError
@@ -16,6 +16,7 @@ from negmem.db.sqlfiles import function_names, quote_identifier
 
 _READY = ("schema_outdated", "table_missing", "config_missing", "stored_config_invalid")
 _SHOWN = 4
+_SLOW_SEARCH_MS = 1_000
 _WRITER_MENDS = "negmem sync    or: negmem doctor --fix"
 
 
@@ -184,5 +185,26 @@ def search_fails(probe: Probe) -> Found | None:
             remedy="negmem diff    shows what differs; negmem sync puts it right",
             severity="fail",
         )
-    probe.note("functions", f"a search in {(time.perf_counter() - started) * 1000:.0f} ms")
+    probe.search_ms = (time.perf_counter() - started) * 1000
+    probe.note("functions", f"a search in {probe.search_ms:.0f} ms")
     return None
+
+
+@check("search_slow", "functions", needs=("search_fails",), slow=True)
+def search_slow(probe: Probe) -> Found | None:
+    """That search comes back within a second."""
+    took_ms = probe.search_ms
+    if took_ms is None:
+        raise NotNeededError("no search was made")
+    if took_ms < _SLOW_SEARCH_MS:
+        return None
+    compiles = probe.row("diagnostics", "compiles")["compiles"]
+    database = quote_identifier(probe.server.database)
+    return Found(
+        f"a search for one row takes {took_ms / 1000:.1f} s",
+        evidence=f"{took_ms:,.0f} ms for one row of one user; jit is {'on' if compiles else 'off'}",
+        remedy=f"ALTER DATABASE {database} SET jit = off;    if that does not help: negmem doctor"
+        " --only indexes"
+        if compiles
+        else "negmem doctor --only indexes    and look at what else the server does",
+    )

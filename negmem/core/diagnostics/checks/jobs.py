@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone, tzinfo
 from itertools import islice
@@ -81,7 +82,7 @@ def job_drifted(probe: Probe) -> list[Found]:
             evidence=f"wanted: {job.schedule}  {job.command}" if job.enabled else "the job is off",
             remedy=_schedule(probe, job)
             if job.enabled
-            else f"SELECT cron.unschedule({job.job_id});    as its owner",
+            else f"SELECT cron.unschedule({job.job_id or quote_literal(job.name)});    as its owner",
         )
         for job in probe.jobs
         if job.status == "drifted"
@@ -177,8 +178,7 @@ def job_not_running(probe: Probe) -> list[Found]:
                 f"{job['name']}: scheduled, and no run in {_MISSED_RUNS} intervals",
                 evidence=f"{what}; due {dues[-1]:%Y-%m-%d %H:%M %Z} and twice since."
                 " A server that sleeps runs nothing",
-                remedy=f"psql -c '{job['command'].rstrip(';')};'"
-                "    from a scheduler outside the database",
+                remedy=f"{_by_hand(job)}    from a scheduler outside the database",
                 severity=_counted(probe),
             )
         )
@@ -239,7 +239,7 @@ def job_failed(probe: Probe) -> list[Found]:
                 Found(
                     f"{job['name']}: its last run failed",
                     evidence=f"{last['message']} (pg_cron, {last['start_time']:%Y-%m-%d %H:%M} UTC)",
-                    remedy=f"psql -c '{job['command'].rstrip(';')};'    to see it fail",
+                    remedy=f"{_by_hand(job)}    to see it fail",
                 )
             )
     return findings
@@ -262,6 +262,11 @@ def cron_history_large(probe: Probe) -> Found | None:
         " cron.job_run_details WHERE end_time < now() - interval '14 days'$$);",
         severity=_counted(probe),
     )
+
+
+def _by_hand(job: dict[str, Any]) -> str:
+    """The shell command that does what the job does."""
+    return f"psql -c {shlex.quote(job['command'].rstrip(';') + ';')}"
 
 
 def _own_jobs(probe: Probe) -> list[dict[str, Any]]:

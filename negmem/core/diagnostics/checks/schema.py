@@ -19,7 +19,7 @@ def _listed(names: list[str]) -> str:
     return shown + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
 
 
-@check("schema_missing", "schema", needs=("server_too_old", "vector_not_available"))
+@check("schema_missing", "schema", needs=("server_too_old", "letters_lost", "vector_not_available"))
 def schema_missing(probe: Probe) -> Found | None:
     """negmem is set up in this database and schema."""
     facts = probe.database.facts
