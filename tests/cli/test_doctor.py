@@ -117,6 +117,14 @@ def test_an_accepted_code_that_no_check_has(negmem: CliRunner) -> None:
     ]
 
 
+def test_yaml_that_declares_otherwise_is_told(negmem: CliRunner) -> None:
+    configure(negmem, "automation:\n  retention:\n    min_age_days: 30\n")
+    document = negmem("doctor", "--json").ok().json
+    told = next(f for f in document["findings"] if f["code"] == "config_drifted")
+    assert told["severity"] == "info"
+    assert "automation.retention.min_age_days" in told["evidence"]
+
+
 def test_a_living_scheduler_is_enough(negmem: CliRunner, database: TestDatabase) -> None:
     enable_cleanup(database)
     database.rows(

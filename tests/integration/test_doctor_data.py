@@ -181,6 +181,17 @@ def test_functions_are_outdated_when_the_config_changed(database: TestDatabase) 
     assert examine(database.dsn, fix=True).status == "healthy"
 
 
+def test_a_function_that_is_only_written_differently(database: TestDatabase) -> None:
+    text = database.value(
+        f"SELECT pg_get_functiondef(oid) FROM pg_proc WHERE proname = 'apply_recorded_accesses'"
+        f" AND pronamespace = '{S}'::regnamespace"
+    )
+    database.rows(text.replace("BEGIN", "begin  -- 开始", 1).replace("%", "%%"), ())
+    found = examine(database.dsn)
+    assert (found.status, codes(found)) == ("healthy", [])
+    assert "does the same" in finding(found, "function_drifted").title
+
+
 def test_a_function_of_nobody(database: TestDatabase) -> None:
     database.rows(f"COMMENT ON FUNCTION {S}.rrf_score IS NULL")
     assert examine(database.dsn).status == "healthy"

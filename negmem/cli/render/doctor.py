@@ -110,7 +110,8 @@ def _verdict(console: Console, diagnosis: Diagnosis) -> str:
         ran = len([c for c in diagnosis.checks if c.status != "skipped"])
         reported = len([f for f in diagnosis.findings if not f.counts])
         more = f" · {reported} reported, not counted (-v)" if reported else ""
-        return f"{word}: {len(diagnosis.areas)} areas, {ran} checks, {seconds}{more}"
+        areas = f"{len(diagnosis.areas)} area{'s' if len(diagnosis.areas) != 1 else ''}"
+        return f"{word}: {areas}, {ran} checks, {seconds}{more}"
     counts = []
     for status in ("fail", "warn", "skip", "ok"):
         number = len([a for a in diagnosis.areas if a.status == status])
