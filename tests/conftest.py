@@ -21,7 +21,6 @@ import pytest
 
 from negmem.db.postmaster import stop_server
 from tests import servers
-from tests.servers.places import locked
 from tests.support import databases, marker_plugin, markers
 from tests.support.cli import CliRunner
 from tests.support.databases import TestDatabase
@@ -141,16 +140,26 @@ def empty_database(server: servers.Server) -> Iterator[TestDatabase]:
     databases.drop(made)
 
 
+@pytest.fixture(autouse=True)
+def _alone_with_pg_cron(request: pytest.FixtureRequest) -> Iterator[None]:
+    """A test marked needs_cron has pg_cron to itself, and finds no job."""
+    if request.node.get_closest_marker("needs_cron") is None:
+        yield
+        return
+    name = getattr(getattr(request.node, "callspec", None), "params", {}).get("server")
+    with databases.alone_with_pg_cron(_server(name or markers.server_names(request.node)[0])):
+        yield
+
+
 @pytest.fixture
 def cron_database(server: servers.Server) -> Iterator[TestDatabase]:
     """The database in which pg_cron lives, with negmem installed and no job: mark with needs_cron.
 
     The scheduler comes back within about a second of the test's start: wait for what it does.
     """
-    with locked(f"cron-{server.name}"):
-        made = databases.remake_cron_database(server)
-        yield made
-        made.close()
+    made = databases.remake_cron_database(server)
+    yield made
+    made.close()
 
 
 @pytest.fixture

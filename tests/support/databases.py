@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -69,13 +71,17 @@ def create(server: Server, *, template: str = "template1") -> TestDatabase:
     """A new database on `server`, named by worker and process."""
     worker = os.environ.get("PYTEST_XDIST_WORKER", "main")
     name = f"{_PREFIX}{worker}_{os.getpid()}_{next(_numbers)}"
+    _create(server, name, template)
+    return TestDatabase(name, server)
+
+
+def _create(server: Server, name: str, template: str) -> None:
     with admin(server) as connection:
         connection.execute(
             sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(
                 sql.Identifier(name), sql.Identifier(template)
             )
         )
-    return TestDatabase(name, server)
 
 
 def drop(database: TestDatabase) -> None:
@@ -115,24 +121,36 @@ def _old_templates(connection: psycopg.Connection[TupleRow]) -> list[str]:
     return [row[0] for row in found]
 
 
-def remake_cron_database(server: Server) -> TestDatabase:
-    """The database in which pg_cron lives on `server`, made anew: negmem and pg_cron installed.
+@contextlib.contextmanager
+def alone_with_pg_cron(server: Server) -> Iterator[None]:
+    """The one database of `server` in which pg_cron lives: without jobs, and nobody else's."""
+    with locked(f"cron-{server.name}"):
+        home = _cron_home(server)
+        with admin(server) as connection:
+            names = [row[0] for row in connection.execute("SELECT datname FROM pg_database")]
+        if home.name not in names:  # a run that made it anew was cut off
+            _create(server, home.name, "template1")
+        home.rows("CREATE EXTENSION IF NOT EXISTS pg_cron")
+        home.rows("SELECT cron.unschedule(jobid) FROM cron.job")
+        home.rows("TRUNCATE cron.job_run_details")
+        yield
 
-    Call while holding the lock of `server`'s pg_cron: there is one such database a server.
-    """
-    assert server.cron_database is not None, f"{server.name} has no pg_cron"
-    assert server.cron_database.startswith("negmem_"), f"{server.cron_database} is not ours"
-    made = TestDatabase(server.cron_database, server)
+
+def remake_cron_database(server: Server) -> TestDatabase:
+    """That database made anew, with negmem and pg_cron installed; call within alone_with_pg_cron."""
+    home = _cron_home(server)
     template = migrated_template(server)
-    _drop(server, made.name)
-    with admin(server) as connection:
-        connection.execute(
-            sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(
-                sql.Identifier(made.name), sql.Identifier(template)
-            )
-        )
-    made.rows("CREATE EXTENSION pg_cron")
-    return made
+    _drop(server, home.name)
+    _create(server, home.name, template)
+    home.rows("CREATE EXTENSION pg_cron")
+    return home
+
+
+def _cron_home(server: Server) -> TestDatabase:
+    name = server.cron_database
+    assert name is not None, f"{server.name} has no pg_cron"
+    assert name.startswith("negmem_"), f"{name} is not ours"
+    return TestDatabase(name, server)
 
 
 def remove_left_over(server: Server) -> None:

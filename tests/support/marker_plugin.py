@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 
 import pytest
 
@@ -45,12 +45,13 @@ def pytest_configure(config: pytest.Config) -> None:
         config.addinivalue_line("markers", line)
 
 
-@pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+@pytest.hookimpl(wrapper=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None, None, None]:
     """Count what was chosen. Tests of pg_cron share one database, so one worker runs them."""
     for item in items:
         if item.get_closest_marker("needs_cron") is not None:
             item.add_marker(pytest.mark.xdist_group("cron"))
+    yield
     _ledger.chosen(items)
 
 
