@@ -72,10 +72,8 @@ def search(
 ) -> int:
     """What of one user's memories answers a question, best first."""
     from negmem.cli.render.explain import draw_answer
-    from negmem.core.memories import parse_id
     from negmem.core.retrieval.search import Filters
     from negmem.core.retrieval.search import search as run
-    from negmem.core.retrieval.why_not import why_not as look_for
 
     owner = common.require_user(user)
     moments = [parse_moment(until, "--until"), parse_moment(as_of, "--as-of")]
@@ -87,7 +85,11 @@ def search(
         until=min(given) if given else None,
         where=parse_pairs(where, "--where"),
     )
-    wanted = None if why_not is None else parse_id(why_not)
+    wanted = None
+    if why_not is not None:
+        from negmem.core.memories import parse_id
+
+        wanted = parse_id(why_not)
     asked: dict[str, Any] = {
         "level": level,
         "semantic_weight": semantic_weight,
@@ -108,6 +110,8 @@ def search(
             **asked,
         )
         if wanted is not None:
+            from negmem.core.retrieval.why_not import why_not as look_for
+
             standing = look_for(
                 session,
                 owner,

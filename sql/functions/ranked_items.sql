@@ -61,9 +61,11 @@ LANGUAGE plpgsql
 STABLE
 PARALLEL SAFE
 ROWS 10
--- One plan for all questions; and hash tables where the planner, which knows nothing of the sizes, would sort.
+-- One plan for all questions; hash tables where the planner, which knows nothing of the sizes, would sort; and no
+-- compiling, which costs more than a search.
 SET plan_cache_mode = force_generic_plan
 SET enable_sort = off
+SET jit = off
 -- Before PostgreSQL 18 a disabled sort counts as costly, and costly plans are compiled: for seconds, where JIT is on.
 SET jit = off
 SET search_path = :"schema", :"vector_schema", pg_catalog, pg_temp
@@ -121,6 +123,8 @@ BEGIN
     FROM memory_term_stats AS s WHERE s.user_id = p_user_id AND s.app_name = p_app_name;
     SELECT s.documents, s.total_len INTO v_fact_documents, v_fact_total_len
     FROM fact_term_stats AS s WHERE s.user_id = p_user_id AND s.app_name = p_app_name;
+    v_documents := COALESCE(v_documents, 0);
+    v_fact_documents := COALESCE(v_fact_documents, 0);
 
     RETURN QUERY
     WITH postings AS MATERIALIZED (

@@ -201,6 +201,12 @@ def test_memories_without_vectors_are_found_by_words_beside_others(
     assert both.results[0].explain is not None and both.results[0].explain.semantic is None
 
 
+def test_a_text_without_words_is_found_by_its_vector(session: Session) -> None:
+    remember(session, "…—！")
+    answer = ask(session, "…—！")
+    assert contents(answer) == ["…—！"] and answer.level == "hybrid"
+
+
 @EVERYWHERE
 def test_filters_come_before_the_ranking(session: Session) -> None:
     remember(session, *(f"coffee coffee number {n}" for n in range(30)))
