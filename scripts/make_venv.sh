@@ -14,7 +14,7 @@ apt_install() {
     [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null || return 1
     say "installing $* with apt-get"
     { apt-get -q -o DPkg::Lock::Timeout=300 install -y --no-install-recommends "$@" ||
-        { apt-get -q update && apt-get -q -o DPkg::Lock::Timeout=300 install -y --no-install-recommends "$@"; }
+        { apt-get -q update; apt-get -q -o DPkg::Lock::Timeout=300 install -y --no-install-recommends "$@"; }
     } >/dev/null
 }
 

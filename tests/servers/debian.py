@@ -100,16 +100,25 @@ def apt_mirror() -> str:
     if named:
         return named
     own = _os_release().get("VERSION_CODENAME", "")
-    found = _archive_of(own)
+    found, complaint = _archive_of(own), ""
     if found is None:  # apt tells what it is configured with only once it has the lists
-        _run([*_APT, "update"])
+        complaint = _update()
         found = _archive_of(own)
     if found is None:
         raise ServerUnavailable(
             f"apt on this machine names no Debian archive for {own or 'its release'};"
-            f" set {_MIRROR} to the address of one"
+            f" set {_MIRROR} to the address of one\n{complaint}".rstrip()
         )
     return found
+
+
+def _update() -> str:
+    """Refresh apt's lists; what it complains of, since a foreign archive may be out of reach."""
+    try:
+        _run([*_APT, "update"])
+    except ServerUnavailable as failure:
+        return str(failure)
+    return ""
 
 
 def _archive_of(codename: str) -> str | None:
@@ -152,7 +161,7 @@ def _install_tools() -> None:
     with locked("apt", cache()):
         if not shutil.which("debootstrap"):
             wanted = ("debootstrap", "debian-archive-keyring")
-            _run([*_APT, "update"])
+            _update()
             _run([*_APT, "install", "-y", "--no-install-recommends", *wanted])
 
 
