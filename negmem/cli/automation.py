@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any, cast
 
 import typer
 
 from negmem.cli.exits import ExitCode
-from negmem.cli.options import Common, command, new_app
+from negmem.cli.options import Common, Limit, command, new_app
+from negmem.errors import UsageError
 
 app = new_app("Config, functions and jobs.")
 
@@ -16,6 +17,21 @@ Job = Annotated[
     typer.Argument(
         metavar="JOB", help="cleanup_memories, trigger_consolidation or reweight_relevance."
     ),
+]
+OptionalJob = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="[JOB]", help="cleanup_memories, trigger_consolidation or reweight_relevance."
+    ),
+]
+Jobs = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[JOB…]", help="cleanup_memories, trigger_consolidation or reweight_relevance."
+    ),
+]
+FormatOption = Annotated[
+    str, typer.Option("--format", metavar="crontab|systemd|kubernetes", help="For which scheduler.")
 ]
 
 
@@ -32,13 +48,19 @@ def show(common: Common) -> int:
 
 @command(app, "enable", path="automation enable", writes=True)
 def enable(common: Common, job: Job) -> int:
-    """Store the wish that a job run, with actor and time; says whether anything runs it."""
+    """Store the wish that a job run, with actor and time, and schedule it where pg_cron is.
+
+    Says whether anything runs it. Exit 3 where pg_cron is there and the job could not be scheduled.
+    """
     return _switch(common, job, True)
 
 
 @command(app, "disable", path="automation disable", writes=True)
 def disable(common: Common, job: Job) -> int:
-    """Store the wish that a job not run, with actor and time."""
+    """Store the wish that a job not run, with actor and time, and unschedule it where pg_cron is.
+
+    A run that is under way goes on, and is told.
+    """
     return _switch(common, job, False)
 
 
@@ -46,9 +68,83 @@ def _switch(common: Common, job: str, enabled: bool) -> int:
     from negmem.cli.render.automation import draw_switch
     from negmem.core.automation.jobs import job_named, switch
 
-    job_named(job)
+    job_named(job, "enable" if enabled else "disable")
     with common.session() as session:
         session.require_installed()
         done = switch(session, job, enabled, dry_run=common.dry_run)
         common.console.answer(f"{common.name.replace(' ', '.')}/1", done, draw_switch)
+    return ExitCode.ATTENTION if done.skipped and not done.dry_run else ExitCode.DONE
+
+
+@command(app, "reconcile", path="automation reconcile", writes=True)
+def reconcile(common: Common, job: Job) -> int:
+    """Make one job in pg_cron agree with the stored config.
+
+    Takes over a job of this name that the same role scheduled by hand. Exit 3 where it is on and
+    still not scheduled.
+    """
+    from negmem.cli.render.automation import draw_reconciled
+    from negmem.core.automation.jobs import job_named
+    from negmem.core.automation.jobs import reconcile as put_right
+
+    job_named(job, "reconcile")
+    with common.session() as session:
+        session.require_installed()
+        done = put_right(session, job, dry_run=common.dry_run)
+        common.console.answer("automation.reconcile/1", done, draw_reconciled)
+    is_well = done.dry_run or done.job.status in ("scheduled", "disabled")
+    return ExitCode.DONE if is_well and not done.skipped else ExitCode.ATTENTION
+
+
+@command(app, "run", path="automation run", writes=True)
+def run(common: Common, job: Job) -> int:
+    """Run a job now, without pg_cron; the run is recorded. The sweep goes on until nothing is due.
+
+    Exit 0 also where another run of it is under way: this one says skipped and leaves.
+    """
+    from negmem.cli.render.automation import draw_run
+    from negmem.core.automation.job_catalog import job_named
+    from negmem.core.automation.job_runs import run as run_now
+
+    job_named(job, "run")
+    with common.session() as session:
+        session.require_installed()
+        done = run_now(session, job, dry_run=common.dry_run)
+        common.console.answer("automation.run/1", done, draw_run)
+    return ExitCode.DONE
+
+
+@command(app, "logs", path="automation logs")
+def logs(common: Common, job: OptionalJob = None, limit: Limit = 20) -> int:
+    """Show the latest runs, newest first, from pg_cron's log and from negmem's run table."""
+    from negmem.cli.render.automation import draw_logs
+    from negmem.core.automation.job_catalog import job_named
+    from negmem.core.automation.job_runs import logs as read_logs
+
+    if job is not None:
+        job_named(job, "logs")
+    with common.session() as session:
+        session.require_installed()
+        found = read_logs(session, job, limit=limit)
+        common.console.answer("automation.logs/1", found, draw_logs)
+    return ExitCode.DONE
+
+
+@command(app, "export", path="automation export")
+def export(common: Common, jobs: Jobs = None, format_name: FormatOption = "crontab") -> int:
+    """Write the jobs for a scheduler outside the database: those named, else those that are on."""
+    from negmem.cli.render.automation import draw_export
+    from negmem.core.automation.job_export import export as write
+
+    if format_name not in ("crontab", "systemd", "kubernetes"):
+        raise UsageError(
+            "usage",
+            "--format is crontab, systemd or kubernetes",
+            why=f"got {format_name!r}",
+            hint="negmem automation export --format systemd",
+        )
+    with common.session() as session:
+        session.require_installed()
+        done = write(session, cast("Any", format_name), jobs or ())
+        common.console.answer("automation.export/1", done, draw_export)
     return ExitCode.DONE

@@ -27,6 +27,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "sync": ("sync", "Make the database agree with what is declared."),
     "diff": ("diff", "Compare what is declared with what the database holds."),
     "automation": ("automation", "Config, functions and jobs."),
+    "scheduler": ("scheduler", "The built-in scheduler, where pg_cron can't be had."),
     "ingest": ("ingest", "Read conversations into threads, events and memories."),
     "memory": ("memory", "Add, list, show, edit, remove, restore and pin memories."),
     "search": ("search", "Find memories, and explain why."),

@@ -235,6 +235,17 @@ class RelevanceReweighting(Section):
     schedule: Cron = key("0 */6 * * *", "cron: when the job reweight_relevance runs")
 
 
+class JobNames(Section):
+    """How the jobs are called in pg_cron."""
+
+    prefix: str = key(
+        "",
+        "put before each job's name, where several installations share one pg_cron",
+        pattern=r"^[A-Za-z0-9_.-]*$",
+        max_length=32,
+    )
+
+
 class Automation(Section):
     """The document that the database stores for an app: what runs there, by which numbers, when."""
 
@@ -242,6 +253,7 @@ class Automation(Section):
     consolidation: ConsolidationPolicy = ConsolidationPolicy()
     context_assembler: ContextAssembler = ContextAssembler()
     reweight_relevance: RelevanceReweighting = RelevanceReweighting()
+    jobs: JobNames = JobNames()
 
 
 class Retrieval(Section):

@@ -31,3 +31,9 @@ SELECT :schema.reweight_all_users_relevance(:arguments)
 
 -- name: schedule_by_hand
 SELECT cron.schedule_in_database(:'name', :'schedule', :'command', :'database')
+
+-- name: schedule_for_by_hand
+SELECT cron.schedule_in_database(:'name', :'schedule', :'command', :'database', :'owner')
+
+-- name: unschedule_by_hand
+SELECT cron.unschedule(:job_id)

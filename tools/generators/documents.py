@@ -43,6 +43,12 @@ DOCUMENTS: dict[str, tuple[str, ...]] = {
     "automation.show/1": ("negmem.core.models.change:AutomationSnapshot",),
     "automation.enable/1": ("negmem.core.models.change:JobSwitch",),
     "automation.disable/1": ("negmem.core.models.change:JobSwitch",),
+    "automation.reconcile/1": ("negmem.core.models.change:Reconciled",),
+    "automation.run/1": ("negmem.core.models.job:JobRun",),
+    "automation.logs/1": ("negmem.core.models.job:RunLog",),
+    "automation.export/1": ("negmem.core.models.job:JobExport",),
+    "scheduler.run/1": ("negmem.core.models.job:SchedulerRun",),
+    "scheduler.status/1": ("negmem.core.models.job:SchedulerStatus",),
     "completions.show/1": ("negmem.core.models.completions:CompletionScript",),
     "completions.install/1": ("negmem.core.models.completions:InstalledCompletion",),
 }

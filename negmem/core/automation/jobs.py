@@ -1,107 +1,36 @@
-"""The predefined jobs: their switches in the config, their commands, and what pg_cron holds of them."""
+"""The jobs of an app: state, reason, next runs, what that degrades; switched on, off, put right."""
 
 from __future__ import annotations
 
-import difflib
-import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from datetime import datetime, timezone, tzinfo
+from itertools import islice
 from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from negmem.config.automation import effective_automation
+from negmem.core.automation.job_catalog import JOBS as JOBS
+from negmem.core.automation.job_catalog import command_of as command_of
+from negmem.core.automation.job_catalog import job_named as job_named
+from negmem.core.automation.job_changes import JobConsent, JobOutcome, JobScope
+from negmem.core.automation.job_states import JobsView, JudgedJob
 from negmem.core.automation.stored import read_stored, set_stored
-from negmem.core.models.change import Job, JobState, JobSwitch
+from negmem.core.formulas.due_times import due_after
+from negmem.core.models.change import Job, JobSwitch, NextRun, Reconciled
+from negmem.core.models.schedule import parse_cron
 from negmem.core.session import Session
-from negmem.db import capabilities, cron_probes
-from negmem.db.connect import Database
-from negmem.db.cron_probes import CronFacts
-from negmem.db.failures import DatabaseError
-from negmem.db.look import look
-from negmem.db.sqlfiles import blocks, fill, quote_identifier, quote_literal
-from negmem.errors import UsageError
+from negmem.db.cron import schedule_statement
 
-_PLAIN = re.compile(r"[a-z_][a-z0-9_]*")
-
-
-@dataclass(frozen=True)
-class JobKind:
-    """One predefined job; `switch` and `schedule` are paths in the automation document."""
-
-    key: str
-    label: str
-    function: str
-    section: str
-    switch: str
-    schedule: str
-
-    @property
-    def switch_key(self) -> str:
-        """The dotted key that turns the job on."""
-        return f"automation.{self.section}.{self.switch}"
-
-
-JOBS = (
-    JobKind(
-        "cleanup_memories",
-        "Ebbinghaus Cleanup",
-        "cleanup_low_value_memories",
-        "retention",
-        "auto_cleanup_enabled",
-        "cleanup_schedule",
-    ),
-    JobKind(
-        "trigger_consolidation",
-        "Maintenance Consolidation",
-        "trigger_maintenance_consolidation",
-        "consolidation",
-        "enabled",
-        "schedule",
-    ),
-    JobKind(
-        "reweight_relevance",
-        "Rocchio Reweight",
-        "reweight_all_users_relevance",
-        "reweight_relevance",
-        "enabled",
-        "schedule",
-    ),
-)
-
-
-def job_named(key: str) -> JobKind:
-    """The predefined job of this name. Raises: UsageError `job_unknown`."""
-    for job in JOBS:
-        if job.key == key:
-            return job
-    names = [job.key for job in JOBS]
-    near = difflib.get_close_matches(key, names, n=1)
-    raise UsageError(
-        "job_unknown",
-        f'there is no job "{key}"',
-        why=f"the jobs are {', '.join(names)}",
-        hint=f"negmem automation enable {near[0] if near else names[0]}",
-    )
-
-
-def command_of(job: JobKind, automation: Mapping[str, Any], schema: str, app: str | None) -> str:
-    """The statement that the job runs. `app` None: the main app, which needs no argument."""
-    retention = automation["retention"]
-    arguments = {
-        "cleanup_memories": [
-            str(retention["low_retention_threshold"]),
-            str(retention["min_age_days"]),
-            str(retention["decay_lambda"]),
-        ],
-        "trigger_consolidation": [
-            f"{quote_literal(automation['consolidation']['lookback_interval'])}::interval"
-        ],
-        "reweight_relevance": [],
-    }[job.key]
-    if app is not None:
-        arguments.append(f"p_app_name => {quote_literal(app)}")
-    named = schema if _PLAIN.fullmatch(schema) else quote_identifier(schema)
-    values = {"schema": named, "arguments": ", ".join(arguments)}
-    return str(fill(blocks("automation")[job.key], values))
+_NEXT_RUNS = 3
+_WORDS = {
+    "schedule": "another schedule",
+    "command": "another command",
+    "database": "runs in another database",
+    "owner": "another owner",
+    "active": "not active",
+    "switched_off": "scheduled, and switched off",
+    "duplicate": "scheduled twice",
+    "not_recorded": "not scheduled by negmem",
+}
 
 
 def job_states(
@@ -109,107 +38,66 @@ def job_states(
 ) -> list[Job]:
     """Every predefined job of the session's app: what its config asks for, and what pg_cron has.
 
-    Asks about pg_cron only where a job is on, or when told to.
+    Asks about pg_cron only where a job is on or recorded, or when told to.
     """
-    stored = read_stored(session)
-    automation = effective_automation(document).model_dump(mode="json")
-    is_any_on = any(automation[job.section][job.switch] for job in JOBS)
-    cron = _Cron(session) if is_any_on or always_look else None
-    try:
-        return [
-            _state(session, job, automation, None if stored.is_main else stored.app, cron)
-            for job in JOBS
-        ]
-    finally:
-        if cron is not None:
-            cron.close()
+    with JobScope(session, always_look=always_look) as scope:
+        return job_models(scope, scope.view(document))
 
 
-class _Cron:
-    """pg_cron as this role sees it: its state, and the jobs under negmem's names."""
-
-    def __init__(self, session: Session) -> None:
-        database = session.database
-        timeout_ms = session.config.doctor.check_timeout_ms
-        extension = capabilities.extensions(database, timeout_ms=timeout_ms).get("pg_cron")
-        self._own = database
-        self.facts: CronFacts
-        self._home: Database | None
-        self.facts, self._home = cron_probes.cron_facts(database, extension, timeout_ms=timeout_ms)
-        self.rows: list[dict[str, Any]] = []
-        if self._home is not None and self.facts.jobs_readable:
-            names = [job.key for job in JOBS] + [f"{job.key}@{session.app}" for job in JOBS]
-            self.rows = look(
-                self._home, "diagnostics", "cron_jobs", {"names": names}, timeout_ms=timeout_ms
-            )
-        try:
-            beat = look(database, "diagnostics", "scheduler_beat", timeout_ms=timeout_ms)
-        except DatabaseError:
-            beat = []
-        self.has_scheduler = bool(beat and beat[0]["is_alive"])
-
-    def close(self) -> None:
-        """Close the database of pg_cron, where it is another one."""
-        if self._home is not None and self._home is not self._own:
-            self._home.close()
+def job_models(scope: JobScope, view: JobsView) -> list[Job]:
+    """The jobs of the session's app in `view`, in their fixed order."""
+    return [
+        _model(scope, job)
+        for job in view.jobs
+        if job.wanted is not None and job.app == scope.session.app
+    ]
 
 
-def _state(
-    session: Session,
-    job: JobKind,
-    automation: Mapping[str, Any],
-    app: str | None,
-    cron: _Cron | None,
-) -> Job:
-    name = job.key if app is None else f"{job.key}@{app}"
-    enabled = bool(automation[job.section][job.switch])
-    schedule = automation[job.section][job.schedule]
-    command = command_of(job, automation, session.database.schema, app)
-    rows = [row for row in cron.rows if row["name"] == name] if cron is not None else []
-    wish = {"schedule": schedule, "command": command, "database": session.database.facts.database}
-    status, reason = _judge(enabled, cron, rows, wish)
+def _model(scope: JobScope, job: JudgedJob) -> Job:
+    want, row = job.wanted, job.standing
+    assert want is not None
+    zone_name = scope.cron.facts.time_zone if scope.cron is not None else None
     return Job(
-        job_key=job.key,
-        name=name,
-        process_label=job.label,
-        function_name=job.function,
-        enabled=enabled,
-        status=status,
-        reason=reason,
-        job_id=rows[0]["job_id"] if rows else None,
-        schedule=schedule,
-        command=command,
-        active=rows[0]["active"] if rows else None,
+        job_key=want.kind.key,
+        name=want.name,
+        process_label=want.kind.label,
+        function_name=want.kind.function,
+        enabled=want.enabled,
+        status=job.status,
+        reason=", ".join(_WORDS[code] for code in job.differences) or job.reason,
+        job_id=None if row is None else row.job_id,
+        schedule=want.schedule,
+        command=want.command,
+        active=None if row is None else row.active,
+        app=want.app,
+        differences=list(job.differences),
+        next_runs=next_runs(want.schedule, zone_of(zone_name)) if want.enabled else [],
     )
 
 
-def _judge(
-    enabled: bool,
-    cron: _Cron | None,
-    rows: Sequence[Mapping[str, Any]],
-    wish: Mapping[str, Any],
-) -> tuple[JobState, str]:
-    if cron is None:
-        return "disabled", ""
-    if not enabled:
-        return ("drifted", "scheduled, and switched off") if rows else ("disabled", "")
-    if cron.facts.state is None:
-        return "unknown", cron.facts.reason
-    if cron.facts.state != "created":
-        if cron.has_scheduler:
-            return "scheduled", "by the built-in scheduler"
-        return "degraded", "pg_cron_not_installed"
-    if not cron.facts.jobs_readable:
-        return "degraded", "pg_cron_unavailable"
-    if not rows:
-        return "missing", "job_missing"
-    row = rows[0]
-    wrong = [name for name in ("schedule", "command", "database") if row[name] != wish[name]]
-    if len(rows) > 1:
-        return "drifted", f"{len(rows)} jobs of this name"
-    if not row["active"]:
-        return "drifted", "not active"
-    return ("drifted", f"{', '.join(wrong)} differ") if wrong else ("scheduled", "by pg_cron")
+def zone_of(name: str | None) -> tzinfo:
+    """pg_cron's time zone by its name; GMT where it is not known, as pg_cron itself has it."""
+    try:
+        return ZoneInfo(name or "GMT")
+    except (ZoneInfoNotFoundError, ValueError):
+        return timezone.utc
+
+
+def next_runs(schedule: str, zone: tzinfo, *, now: datetime | None = None) -> list[NextRun]:
+    """The next three times at which a schedule is due in `zone`, in three zones."""
+    moment = now or datetime.now(timezone.utc)
+    return [
+        NextRun(
+            at=due.astimezone(timezone.utc),
+            cron_zone=f"{due:%Y-%m-%d %H:%M} {_zone_name(due, zone)}",
+            local=f"{due.astimezone():%Y-%m-%d %H:%M %Z}",
+        )
+        for due in islice(due_after(parse_cron(schedule), moment, zone), _NEXT_RUNS)
+    ]
+
+
+def _zone_name(due: datetime, zone: tzinfo) -> str:
+    return getattr(zone, "key", None) or f"{due:%Z}"
 
 
 def degraded_reasons(jobs: Sequence[Job]) -> list[str]:
@@ -229,14 +117,11 @@ def warn_of_unscheduled(session: Session, jobs: Sequence[Job]) -> None:
         if not job.enabled or job.status == "scheduled":
             continue
         remedy = f"it runs by hand: {job.command};"
-        if job.status in ("missing", "drifted"):
-            values = {
-                "name": job.name,
-                "schedule": job.schedule,
-                "command": job.command,
-                "database": session.database.facts.database,
-            }
-            remedy = f"schedule it: {fill(blocks('automation')['schedule_by_hand'], values)};"
+        if job.status in ("missing", "drifted", "unknown"):
+            statement = schedule_statement(
+                job.name, job.schedule, job.command, session.database.facts.database
+            )
+            remedy = f"schedule it: {statement}"
         session.warn(
             "stored_not_scheduled",
             f"{job.name} is stored as enabled and not scheduled"
@@ -245,11 +130,12 @@ def warn_of_unscheduled(session: Session, jobs: Sequence[Job]) -> None:
 
 
 def switch(session: Session, key: str, enabled: bool, *, dry_run: bool = False) -> JobSwitch:
-    """Store the wish that a job run, or not, with actor and time. It schedules nothing by itself.
+    """Store the wish that a job run, or not, with actor and time; where pg_cron is, make it so.
 
-    Raises: UsageError `job_unknown`, NegmemError `app_unknown`.
+    Raises: UsageError `job_unknown`, NegmemError `app_unknown`, `job_name_too_long`,
+    `jobs_not_applied`, or the server's refusal: then the wish is stored all the same.
     """
-    job = job_named(key)
+    job = job_named(key, "enable" if enabled else "disable")
     verb = "enable" if enabled else "disable"
     change = set_stored(
         session,
@@ -259,7 +145,7 @@ def switch(session: Session, key: str, enabled: bool, *, dry_run: bool = False) 
         reason=f"automation {verb} {job.key}",
     )
     document = read_stored(session).automation
-    state = next(j for j in job_states(session, document) if j.job_key == job.key)
+    state, applied = _put_right(session, key, document, dry_run=dry_run)
     if enabled:
         warn_of_unscheduled(session, [state])
     return JobSwitch(
@@ -274,4 +160,48 @@ def switch(session: Session, key: str, enabled: bool, *, dry_run: bool = False) 
         command=state.command,
         status=state.status,
         scheduled=state.status == "scheduled",
+        applied=applied.applied,
+        skipped=applied.skipped,
     )
+
+
+def reconcile(session: Session, key: str, *, dry_run: bool = False) -> Reconciled:
+    """Make one job of the session's app agree with the stored config, in pg_cron.
+
+    Unlike `sync` it also takes over a job of this name and role that negmem has no record of: a
+    person named it. Raises: as `switch`.
+    """
+    job_named(key, "reconcile")
+    document = read_stored(session).automation
+    state, outcome = _put_right(session, key, document, dry_run=dry_run, adopt=True)
+    warn_of_unscheduled(session, [state])
+    return Reconciled(
+        job_key=key,
+        app=session.app,
+        dry_run=dry_run,
+        applied=outcome.applied,
+        skipped=outcome.skipped,
+        job=state,
+    )
+
+
+def _put_right(
+    session: Session,
+    key: str,
+    document: Mapping[str, Any],
+    *,
+    dry_run: bool,
+    adopt: bool = False,
+) -> tuple[Job, JobOutcome]:
+    """Put one job right where pg_cron can be reached; its state afterwards."""
+
+    def own(scope: JobScope) -> Job:
+        return next(j for j in job_models(scope, scope.view(document)) if j.job_key == key)
+
+    with JobScope(session, always_look=True) as scope:
+        consent = JobConsent(names=frozenset({own(scope).name}), adopt=adopt)
+        if dry_run:
+            return own(scope), scope.planned(document, consent)
+        outcome = scope.carry_out(document, consent)
+        scope.refresh()
+        return own(scope), outcome

@@ -1,14 +1,14 @@
-"""When a cron schedule was due: what a run that really happened is compared with."""
+"""When a cron schedule was due, and when it will be: before a moment and after it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import date, datetime, timedelta, tzinfo
+from datetime import date, datetime, timedelta, timezone, tzinfo
 
 from negmem.core.models.schedule import CronFields, EverySeconds
 
 # A schedule such as 29 February comes once in eight years at the rarest.
-_DAYS_BACK = 8 * 366 + 1
+_MOST_DAYS = 8 * 366 + 1
 
 
 def due_before(
@@ -25,7 +25,7 @@ def due_before(
             yield local
             local -= timedelta(seconds=schedule.seconds)
     local = moment.astimezone(zone)
-    for back in range(_DAYS_BACK):
+    for back in range(_MOST_DAYS):
         day = local.date() - timedelta(days=back)
         if not _names_day(schedule, day):
             continue
@@ -33,6 +33,30 @@ def due_before(
             for minute in sorted(schedule.minutes, reverse=True):
                 due = datetime(day.year, day.month, day.day, hour, minute, tzinfo=zone)
                 if due <= local:
+                    yield due
+
+
+def due_after(
+    schedule: CronFields | EverySeconds, moment: datetime, zone: tzinfo
+) -> Iterator[datetime]:
+    """The times after `moment` at which the schedule will be due, the earliest first.
+
+    As `due_before`. A time that the clocks skip in spring is left out.
+    """
+    local = moment.astimezone(zone)
+    if isinstance(schedule, EverySeconds):
+        while True:
+            local += timedelta(seconds=schedule.seconds)
+            yield local
+    for ahead in range(_MOST_DAYS):
+        day = local.date() + timedelta(days=ahead)
+        if not _names_day(schedule, day):
+            continue
+        for hour in sorted(schedule.hours):
+            for minute in sorted(schedule.minutes):
+                due = datetime(day.year, day.month, day.day, hour, minute, tzinfo=zone)
+                really = due.astimezone(timezone.utc).astimezone(zone)
+                if due > local and really.replace(fold=0) == due:
                     yield due
 
 

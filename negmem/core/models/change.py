@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any, Literal
 
 from negmem.core.models.base import Model
@@ -86,8 +87,20 @@ class ManagedFunction(Model):
     managed: bool = True
 
 
+class NextRun(Model):
+    """A time at which a schedule is due: in UTC, as pg_cron's zone and as the reader's clock show it."""
+
+    at: datetime
+    cron_zone: str
+    local: str
+
+
 class Job(Model):
-    """One predefined job: what the config asks for and what pg_cron holds."""
+    """One predefined job: what the config asks for and what pg_cron holds.
+
+    `differences` of a drifted one: schedule, command, database, owner, active, switched_off,
+    duplicate, not_recorded.
+    """
 
     job_key: str
     name: str
@@ -100,6 +113,9 @@ class Job(Model):
     schedule: str
     command: str
     active: bool | None
+    app: str
+    differences: list[str]
+    next_runs: list[NextRun]
 
 
 class Health(Model):
@@ -139,3 +155,16 @@ class JobSwitch(Model):
     command: str
     status: JobState
     scheduled: bool
+    applied: list[Change]
+    skipped: list[SkippedChange]
+
+
+class Reconciled(Model):
+    """One job was put right in pg_cron; `job` is how it stands afterwards."""
+
+    job_key: str
+    app: str
+    dry_run: bool
+    applied: list[Change]
+    skipped: list[SkippedChange]
+    job: Job

@@ -33,6 +33,7 @@ def test_the_defaults_are_those_of_the_first_design() -> None:
         },
         "context_assembler": {"max_tokens": 4000, "memory_ratio": 0.3, "history_ratio": 0.5},
         "reweight_relevance": {"enabled": False, "schedule": "0 */6 * * *"},
+        "jobs": {"prefix": ""},
     }
 
 

@@ -1,0 +1,174 @@
+"""The jobs as files for schedulers outside the database: crontab, systemd, Kubernetes.
+
+Each calls `negmem automation run`, so that the run is recorded and an overlapping one leaves.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Iterable, Sequence
+from typing import Literal
+
+from negmem import __version__
+from negmem.core.automation.job_catalog import WantedJob, job_named, wanted_jobs
+from negmem.core.automation.stored import read_stored
+from negmem.core.models.job import JobExport
+from negmem.core.models.schedule import CronFields, EverySeconds, parse_cron
+from negmem.core.session import Session
+from negmem.errors import NegmemError
+
+Format = Literal["crontab", "systemd", "kubernetes"]
+_WEEKDAYS = ("Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat")
+_ALL_WEEKDAYS, _ALL_DAYS = frozenset(range(7)), frozenset(range(1, 32))
+_ALL_MONTHS = frozenset(range(1, 13))
+
+
+def export(session: Session, format_name: Format, keys: Sequence[str] = ()) -> JobExport:
+    """The named jobs of the session's app, else those that are on, else all, in one format.
+
+    The target is named by NEGMEM_DSN in the environment of what runs them: no secret is written.
+    Raises: UsageError `job_unknown`, NegmemError `app_unknown`, `schedule_not_exportable`.
+    """
+    for key in keys:
+        job_named(key, f"export --format {format_name}")
+    stored = read_stored(session)
+    jobs = wanted_jobs(
+        stored.automation, app=stored.app, is_main=stored.is_main, schema=session.database.schema
+    )
+    chosen = [job for job in jobs if job.kind.key in keys]
+    if not keys:
+        chosen = [job for job in jobs if job.enabled]
+        if not chosen:
+            session.warn(
+                "no_job_is_on", "no job is switched on in the stored config: all are shown"
+            )
+            chosen = jobs
+    writers: dict[str, Callable[[Session, Sequence[WantedJob]], str]] = {
+        "crontab": _crontab,
+        "systemd": _systemd,
+        "kubernetes": _kubernetes,
+    }
+    text = writers[format_name](session, chosen)
+    return JobExport(format=format_name, jobs=[job.kind.key for job in chosen], text=text)
+
+
+def _arguments(session: Session, job: WantedJob) -> list[str]:
+    words = ["negmem", "automation", "run", job.kind.key, "-q"]
+    if job.app_argument is not None:
+        words += ["--app", job.app]
+    if session.database.schema != "negentropy":
+        words += ["--schema", session.database.schema]
+    return words
+
+
+def _crontab(session: Session, jobs: Sequence[WantedJob]) -> str:
+    lines = [
+        "# negmem jobs; the fields are meant in UTC. Give NEGMEM_DSN here or in the environment.",
+        "CRON_TZ=UTC",
+        "",
+    ]
+    for job in jobs:
+        if isinstance(parse_cron(job.schedule), EverySeconds):
+            raise _not_exportable(job, "crontab", "a crontab knows no seconds")
+        command = shlex.join(_arguments(session, job)).replace("%", r"\%")
+        lines.append(f"{' '.join(job.schedule.split())} {command}")
+    return "\n".join(lines) + "\n"
+
+
+def _systemd(session: Session, jobs: Sequence[WantedJob]) -> str:
+    parts = []
+    for job in jobs:
+        name = f"negmem-{job.kind.key.replace('_', '-')}"
+        words = [word.replace("%", "%%").replace("$", "$$") for word in _arguments(session, job)]
+        command = " ".join(['"' + w + '"' if " " in w else w for w in words])
+        parts.append(
+            f"# /etc/systemd/system/{name}.service\n"
+            f"[Unit]\nDescription=negmem {job.kind.label}\nAfter=network-online.target\n\n"
+            "[Service]\nType=oneshot\n# NEGMEM_DSN=...\nEnvironmentFile=/etc/negmem/environment\n"
+            f"ExecStart=/usr/bin/env {command}\n"
+        )
+        parts.append(
+            f"# /etc/systemd/system/{name}.timer\n"
+            f"[Unit]\nDescription=negmem {job.kind.label}\n\n"
+            f"[Timer]\n{_timer_lines(job)}\n\n[Install]\nWantedBy=timers.target\n"
+        )
+    names = " ".join(f"negmem-{j.kind.key.replace('_', '-')}.timer" for j in jobs)
+    return "\n".join(parts) + f"\n# systemctl daemon-reload && systemctl enable --now {names}\n"
+
+
+def _timer_lines(job: WantedJob) -> str:
+    schedule = parse_cron(job.schedule)
+    if isinstance(schedule, EverySeconds):
+        return f"OnActiveSec={schedule.seconds}\nOnUnitActiveSec={schedule.seconds}\nAccuracySec=1"
+    lines = [f"OnCalendar={calendar}" for calendar in calendars(schedule)]
+    return "\n".join(
+        [*lines, "# a run that was missed while the machine was off is caught up once"]
+    ) + ("\nPersistent=true")
+
+
+def calendars(schedule: CronFields) -> list[str]:
+    """A cron schedule as OnCalendar expressions in UTC: two where cron means day OR weekday."""
+    clock = f"{_listed(schedule.hours, range(24))}:{_listed(schedule.minutes, range(60))}:00"
+    months = _listed(schedule.months, _ALL_MONTHS)
+    days = _listed(schedule.days, _ALL_DAYS)
+    weekdays = ""
+    if schedule.weekdays != _ALL_WEEKDAYS:
+        weekdays = ",".join(_WEEKDAYS[day] for day in sorted(schedule.weekdays)) + " "
+    if schedule.any_day or schedule.any_weekday:
+        return [f"{weekdays}*-{months}-{days} {clock} UTC"]
+    return [f"*-{months}-{days} {clock} UTC", f"{weekdays}*-{months}-* {clock} UTC"]
+
+
+def _listed(values: frozenset[int], whole: Iterable[int]) -> str:
+    if values == frozenset(whole):
+        return "*"
+    return ",".join(f"{value:02d}" for value in sorted(values))
+
+
+def _kubernetes(session: Session, jobs: Sequence[WantedJob]) -> str:
+    import json
+
+    documents = []
+    for job in jobs:
+        if isinstance(parse_cron(job.schedule), EverySeconds):
+            raise _not_exportable(job, "kubernetes", "a CronJob knows no seconds")
+        arguments = json.dumps(_arguments(session, job), ensure_ascii=False)
+        schedule = json.dumps(" ".join(job.schedule.split()))
+        documents.append(
+            f"""apiVersion: batch/v1
+kind: CronJob
+metadata:
+  name: negmem-{job.kind.key.replace("_", "-")}
+spec:
+  schedule: {schedule}
+  timeZone: Etc/UTC
+  concurrencyPolicy: Forbid
+  startingDeadlineSeconds: 3600
+  jobTemplate:
+    spec:
+      backoffLimit: 1
+      template:
+        spec:
+          restartPolicy: Never
+          containers:
+            - name: negmem
+              image: negmem:{__version__}  # your image with negmem in it
+              command: {arguments}
+              env:
+                - name: NEGMEM_DSN
+                  valueFrom:
+                    secretKeyRef:
+                      name: negmem
+                      key: dsn
+"""
+        )
+    return "---\n".join(documents)
+
+
+def _not_exportable(job: WantedJob, format_name: str, why: str) -> NegmemError:
+    return NegmemError(
+        "schedule_not_exportable",
+        f"{job.kind.key} can't be scheduled by {format_name}",
+        why=f"{job.schedule!r}: {why}",
+        hint="negmem automation export --format systemd    or: negmem scheduler run",
+    )
