@@ -10,9 +10,9 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import psycopg
-from psycopg.rows import dict_row
 
 from negmem.db.connect import Connection, Database
+from negmem.db.observed import catalog_rows
 from negmem.db.sqlfiles import quote_identifier
 
 _VOLATILITY = {"i": "immutable", "s": "stable", "v": "volatile"}
@@ -78,12 +78,18 @@ class Stamp:
 
 @dataclass(frozen=True)
 class LiveFunction:
-    """A function that stands in the schema (or, while expectations are made, in pg_temp)."""
+    """A function that stands in the schema (or, while expectations are made, in pg_temp).
+
+    `grants`: who else may call it, `PUBLIC` or a role, with ` WITH GRANT OPTION` where that is so.
+    The owner stands there as `OWNER`.
+    """
 
     oid: int
     definition: Definition
     text: str
     comment: str | None
+    owner: str
+    grants: tuple[str, ...]
 
     @property
     def stamp(self) -> Stamp | None:
@@ -124,11 +130,7 @@ def expected_functions(
 
 
 def _read(database: Database, connection: Connection, schema: str | None) -> list[LiveFunction]:
-    connection.execute(database.queries("functions", "catalog_path"))
-    with connection.cursor(row_factory=dict_row) as cursor:
-        cursor.execute(database.queries("functions", "definitions"), {"schema": schema})
-        rows = cursor.fetchall()
-    connection.execute(database.queries("functions", "own_path"))
+    rows = catalog_rows(database, connection, "functions", "definitions", {"schema": schema})
     return [_function(database, row) for row in rows]
 
 
@@ -153,7 +155,9 @@ def _function(database: Database, row: dict[str, Any]) -> LiveFunction:
         rows=row["rows"],
         body=_lines(row["body"]),
     )
-    return LiveFunction(row["oid"], definition, text, row["comment"])
+    return LiveFunction(
+        row["oid"], definition, text, row["comment"], row["owner"], tuple(row["grants"])
+    )
 
 
 def _lines(text: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import psycopg
 from psycopg.types.json import Jsonb
@@ -11,6 +11,7 @@ from psycopg.types.json import Jsonb
 from negmem import __version__
 from negmem.db.connect import Connection, Database
 from negmem.db.failures import translate
+from negmem.db.function_access import Access, give_back, record
 from negmem.db.function_catalog import LiveFunction, Stamp, live_functions
 from negmem.db.functions import Comparison, Wanted
 from negmem.db.sqlfiles import blocks, fill
@@ -36,7 +37,9 @@ def apply(database: Database, connection: Connection, changes: Sequence[Comparis
     for change in due:
         _change(database, connection, change)
     written = [c for c in due if c.wanted is not None]
-    _stamp(database, connection, _where_written(database, connection, written, standing))
+    pairs = _where_written(database, connection, written, standing)
+    _stamp(database, connection, pairs)
+    _record_access(database, connection, pairs, standing)
     gone = [c.signature for c in due if c.wanted is None]
     if gone:
         database.execute("functions", "forget", {"names": gone})
@@ -49,11 +52,10 @@ def _change(database: Database, connection: Connection, change: Comparison) -> N
         database.execute("functions", "keep_replaced", kept)
     try:
         if live is not None and (change.needs_drop or change.wanted is None):
-            access = database.row("functions", "access", {"oid": live.oid})
             connection.execute(_statement(database, "drop", live))
-            if change.wanted is not None and access is not None:
+            if change.wanted is not None:
                 connection.execute(change.wanted.text)
-                connection.execute(_give_back(database, live, access["owner"], access))
+                connection.execute(give_back(database, live, Access.of(live)))
         elif change.wanted is not None and change.state != "present":
             connection.execute(change.wanted.text)
     except psycopg.errors.InsufficientPrivilege as error:
@@ -74,18 +76,6 @@ def _change(database: Database, connection: Connection, change: Comparison) -> N
         failure = translate(error)
         failure.why = f"{change.signature}: {failure.why}"
         raise failure from error
-
-
-def _give_back(
-    database: Database, live: LiveFunction, owner: str, access: dict[str, object]
-) -> LiteralString:
-    """Owner and grants as they were before the function was dropped, as one string."""
-    statements = [_statement(database, "give_owner", live, owner=owner)]
-    if not access["is_default"]:
-        statements.append(_statement(database, "take_from_public", live))
-        grantees = cast("list[str]", access["grantees"])
-        statements += [_statement(database, "give_access", live, grantee=g) for g in grantees]
-    return "\n".join(statements)
 
 
 def _where_written(
@@ -145,3 +135,19 @@ def _statement(database: Database, block: str, live: LiveFunction, **values: str
         **values,
     }
     return fill(blocks("functions")[block], names)
+
+
+def _record_access(
+    database: Database,
+    connection: Connection,
+    pairs: Sequence[tuple[Wanted, LiveFunction]],
+    standing: set[int],
+) -> None:
+    """Write down owner and grants of functions that were made for the first time."""
+    known = {row["name"] for row in database.rows("functions", "recorded_access")}
+    fresh = [
+        live
+        for _, live in pairs
+        if live.oid not in standing and live.definition.signature not in known
+    ]
+    record(database, connection, fresh)

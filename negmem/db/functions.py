@@ -303,12 +303,15 @@ def install(
 ) -> Comparisons:
     """Bring the managed functions up to date, inside the caller's transaction.
 
-    What a person changed by hand is left as it stands. Returns the state before.
+    What a person changed by hand is left as it stands. Writes down too which indexes stand as the
+    migrations make them, and where pgvector is. Returns the state before.
     """
     from negmem.db.function_changes import apply
+    from negmem.db.index_changes import record_standing
 
     values = variables(automation, database.schema, database.facts.vector_schema or "public")
     found = compare(database, connection, wanted_functions(values))
     due = [c for c in found.items if not c.is_by_hand and c.state != "leftover"]
     apply(database, connection, due)
+    record_standing(database, connection)
     return found

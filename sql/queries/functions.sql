@@ -1,12 +1,5 @@
 -- The managed functions as the catalog holds them, and the record of what negmem wrote.
 
--- name: catalog_path
--- Types and functions print with their schema, whatever the session's own path is.
-SET LOCAL search_path = pg_catalog, pg_temp;
-
--- name: own_path
-SET LOCAL search_path TO DEFAULT;
-
 -- name: definitions
 -- params: schema (null: this session's temporary functions)
 -- returns: one row a function, in the order of creation; members of extensions are left out
@@ -28,7 +21,16 @@ SELECT p.oid::bigint AS oid,
     p.prorows::double precision AS rows,
     COALESCE(pg_get_function_sqlbody(p.oid), p.prosrc) AS body,
     pg_get_functiondef(p.oid) AS definition,
-    obj_description(p.oid, 'pg_proc') AS comment
+    obj_description(p.oid, 'pg_proc') AS comment,
+    pg_get_userbyid(p.proowner)::text AS owner,
+    ARRAY(
+        SELECT CASE a.grantee WHEN 0 THEN 'PUBLIC' WHEN p.proowner THEN 'OWNER'
+                ELSE quote_ident(pg_get_userbyid(a.grantee)) END
+            || CASE WHEN a.is_grantable THEN ' WITH GRANT OPTION' ELSE '' END
+        FROM aclexplode(COALESCE(p.proacl, acldefault('f', p.proowner))) AS a
+        WHERE a.privilege_type = 'EXECUTE'
+        ORDER BY 1
+    ) AS grants
 FROM pg_proc AS p
 JOIN pg_language AS l ON l.oid = p.prolang
 WHERE p.pronamespace = CASE
@@ -42,29 +44,14 @@ WHERE p.pronamespace = CASE
     )
 ORDER BY p.oid;
 
--- name: access
--- params: oid
--- returns: who owns a function and who may call it, in the words that give it back
-SELECT quote_ident(pg_get_userbyid(p.proowner)) AS owner,
-    p.proacl IS NULL AS is_default,
-    ARRAY(
-        SELECT CASE WHEN a.grantee = 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(a.grantee)) END
-            || CASE WHEN a.is_grantable THEN ' WITH GRANT OPTION' ELSE '' END
-        FROM aclexplode(p.proacl) AS a
-        WHERE a.privilege_type = 'EXECUTE'
-        ORDER BY 1
-    ) AS grantees
-FROM pg_proc AS p
-WHERE p.oid = %(oid)s::bigint::oid;
-
 -- name: drop
 DROP FUNCTION :"schema".:"name"(:argument_types);
 
 -- name: give_owner
 ALTER FUNCTION :"schema".:"name"(:argument_types) OWNER TO :owner;
 
--- name: take_from_public
-REVOKE ALL ON FUNCTION :"schema".:"name"(:argument_types) FROM PUBLIC;
+-- name: take_access
+REVOKE ALL ON FUNCTION :"schema".:"name"(:argument_types) FROM :grantee;
 
 -- name: give_access
 GRANT EXECUTE ON FUNCTION :"schema".:"name"(:argument_types) TO :grantee;
@@ -98,9 +85,13 @@ ON CONFLICT ON CONSTRAINT managed_objects_unique DO UPDATE
 -- name: forget
 -- params: names
 DELETE FROM :"schema".managed_objects AS m
-WHERE m.kind = 'function' AND m.name = ANY (%(names)s::text[]);
+WHERE m.kind IN ('function', 'grant') AND m.name = ANY (%(names)s::text[]);
 
 -- name: keep_replaced
 -- params: name, definition, reason
 INSERT INTO :"schema".replaced_definitions (kind, name, definition, reason)
 VALUES ('function', %(name)s::text, %(definition)s::text, %(reason)s::text);
+
+-- name: recorded_access
+-- returns: the functions of which owner and grants are written down
+SELECT m.name FROM :"schema".managed_objects AS m WHERE m.kind = 'grant';

@@ -225,10 +225,16 @@ def test_owner_and_grants_survive_a_replace(session: Session, database: TestData
             " WHERE proname = 'rrf_score' AND pronamespace = 'negentropy'::regnamespace"
         )
         before = database.rows(access)
-        change = only(sync(session, Consent(overwrite_edited=True)).applied)
-        assert change.action == "replace"
+        applied = sync(session, Consent(overwrite_edited=True)).applied
+        assert [(c.reason, c.action) for c in applied] == [
+            ("unmanaged", "replace"),
+            ("owner_changed", "update"),
+            ("grants_changed", "update"),
+        ]
         assert database.rows(access) == before
         assert before[0][0] == "negmem_t_owner"
+        assert [w["code"] for w in session.warnings] == ["access_recorded"] * 2
+        assert not diff(session).drift
     finally:
         database.rows("DROP OWNED BY negmem_t_owner, negmem_t_reader")
         database.rows("DROP ROLE negmem_t_reader; DROP ROLE negmem_t_owner")

@@ -14,6 +14,8 @@ _MAKERS = (
     "negmem/db/functions.py",
     "negmem/db/function_catalog.py",
     "negmem/db/function_changes.py",
+    "negmem/db/function_access.py",
+    "negmem/db/index_changes.py",
 )
 
 

@@ -2,46 +2,72 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
-from negmem.config.automation import effective_automation
+from negmem import __version__
+from negmem.core.automation import (
+    changes_access,
+    changes_embedding,
+    changes_extensions,
+    changes_functions,
+    changes_indexes,
+    changes_roles,
+)
+from negmem.core.automation.changes_functions import FunctionChange, FunctionPart
 from negmem.core.automation.declared import ConfigPlan, Taken, plan_config
-from negmem.core.models.change import Change, Significance, UnmanagedObject
+from negmem.core.automation.part import Part, digest
+from negmem.core.models.change import Change, UnmanagedObject
 from negmem.core.session import Session
-from negmem.core.text.sql_tokens import same_sql
-from negmem.db import functions
 from negmem.db.connect import Connection
-from negmem.db.functions import Comparison, Comparisons
-from negmem.errors import NegmemError
-
-_TUNING = frozenset({"cost", "rows"})
-
-
-@dataclass(frozen=True)
-class FunctionChange:
-    """One function that differs, with the comparison that `sync` would act on."""
-
-    change: Change
-    comparison: Comparison
+from negmem.db.functions import Comparisons
+from negmem.db.observed import observe
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Everything that differs, in the order in which it would be put right."""
+    """Everything that differs: config first, then the parts in the order in which they are put right."""
 
     config: ConfigPlan
-    functions: list[FunctionChange]
-    to_stamp: list[Comparison]
-    comparisons: Comparisons
-    unmanaged: list[UnmanagedObject]
-    unchanged: int
+    parts: tuple[Part, ...]
+    reduced: tuple[str, ...] = ()
 
     @property
     def changes(self) -> list[Change]:
-        """All changes: config first, then functions."""
-        return [*self.config.changes, *(f.change for f in self.functions)]
+        """All changes: config first, then part by part."""
+        return [*self.config.changes, *(c for part in self.parts for c in part.changes)]
+
+    @property
+    def unmanaged(self) -> list[UnmanagedObject]:
+        """What stands in the schema and is not negmem's."""
+        return [thing for part in self.parts for thing in part.unmanaged]
+
+    @property
+    def unchanged(self) -> int:
+        """How many managed things are as declared."""
+        return sum(part.unchanged for part in self.parts)
+
+    @property
+    def functions(self) -> list[FunctionChange]:
+        """The functions that differ."""
+        return self._functions.items
+
+    @property
+    def comparisons(self) -> Comparisons:
+        """Every managed function with what stands for it."""
+        return self._functions.comparisons
+
+    @property
+    def fingerprint(self) -> str:
+        """Stands for everything that was looked at; another one means that something moved."""
+        stored = self.config.stored
+        seen = [part.seen for part in self.parts]
+        return digest(
+            [__version__, stored.revision, stored.automation, self.config.yaml_hash, seen]
+        )
+
+    @property
+    def _functions(self) -> FunctionPart:
+        return next(part for part in self.parts if isinstance(part, FunctionPart))
 
 
 def make_plan(
@@ -51,98 +77,26 @@ def make_plan(
     take: Taken | None = None,
     for_update: bool = False,
 ) -> Plan:
-    """Compare YAML, stored config and the functions that stand, inside the caller's transaction.
+    """Compare what is declared with what stands, inside the caller's transaction.
 
     Args: take, which side wins where YAML and stored config both changed; for_update, lock the
     config row. Raises: NegmemError `app_unknown`, `config_missing`, `stored_config_invalid`.
     """
     config = plan_config(session, take=take, for_update=for_update)
-    found = functions.compare(
-        session.database, connection, functions.wanted_functions(_variables(session, config))
+    observed = observe(session.database, connection, app=session.app)
+    functions = changes_functions.find(session, connection, config)
+    indexes = changes_indexes.find(session, connection, observed)
+    access: Part = (
+        changes_roles.find(session, connection, [functions])
+        if observed.roles_requested
+        else changes_access.find(session, functions.comparisons, observed)
     )
-    changed = [FunctionChange(_change(c), c) for c in found.items if c.state != "present"]
-    return Plan(
-        config=config,
-        functions=changed,
-        to_stamp=[c for c in found.items if c.state == "present" and c.needs_stamp],
-        comparisons=found,
-        unmanaged=[
-            UnmanagedObject(kind="function", name=f.definition.signature) for f in found.unmanaged
-        ],
-        unchanged=len(found.items) - len(changed),
+    parts: tuple[Part, ...] = (
+        changes_extensions.find(session, observed),
+        functions,
+        access,
+        indexes,
+        changes_embedding.find(session, observed),
     )
-
-
-def _variables(session: Session, config: ConfigPlan) -> dict[str, str]:
-    """The values of the functions' defaults: those of the main app, as they will be stored."""
-    document: Mapping[str, Any] = config.document
-    if not config.stored.is_main:
-        row = session.database.row("installation", "main_config")
-        if row is None:
-            raise NegmemError(
-                "config_missing",
-                "no app is marked as the main one",
-                why="memory_automation_configs has no row with is_main",
-                hint="negmem init",
-            )
-        document = row["config"]
-    automation = effective_automation(document).model_dump(mode="json")
-    database = session.database
-    return functions.variables(
-        automation, database.schema, database.facts.vector_schema or "public"
-    )
-
-
-def _change(found: Comparison) -> Change:
-    live, wanted = found.live, found.wanted
-    after = None
-    if wanted is not None:
-        after = found.expected.text if found.expected is not None else wanted.text
-    return Change(
-        kind="function",
-        name=found.signature,
-        state="missing" if found.state == "missing" else "drifted",
-        reason=found.state,
-        action=_action(found),
-        significance=_significance(found),
-        before=None if live is None else live.text,
-        after=after,
-        differences=list(found.differences),
-        detail=_detail(found),
-    )
-
-
-def _action(found: Comparison) -> Any:
-    if found.live is None:
-        return "create"
-    if found.wanted is None:
-        return "delete"
-    return "replace" if found.needs_drop else "update"
-
-
-def _significance(found: Comparison) -> Significance:
-    """Cosmetic: nothing that the function does or answers differs."""
-    differences = set(found.differences) - _TUNING
-    if found.live is None or found.wanted is None:
-        return "semantic"
-    if not differences:
-        return "cosmetic"
-    if differences == {"body"} and found.expected is not None:
-        same = same_sql(found.live.definition.body, found.expected.definition.body)
-        return "cosmetic" if same else "semantic"
-    return "semantic"
-
-
-def _detail(found: Comparison) -> str:
-    stamp = found.live.stamp if found.live is not None else None
-    what = ", ".join(found.differences)
-    if found.state == "edited" and stamp is not None:
-        return f"{what} changed since negmem {stamp.version} wrote it"
-    if found.state == "outdated" and stamp is not None:
-        by = "config" if found.differences == ("defaults",) else f"negmem {stamp.version}"
-        return f"{what} as an earlier {by} had it"
-    if found.state == "unmanaged":
-        return f"{what} differs, and negmem did not write it"
-    if found.state == "leftover" and stamp is not None:
-        return f"written by negmem {stamp.version}, wanted no longer"
-    return ""
+    reduced = (functions.comparisons.reduced, indexes.reduced)
+    return Plan(config, parts, tuple(dict.fromkeys(reason for reason in reduced if reason)))

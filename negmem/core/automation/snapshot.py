@@ -21,8 +21,8 @@ def snapshot(session: Session) -> AutomationSnapshot:
     read_only = database.facts.in_recovery or database.facts.read_only
     with database.transaction(read_only=read_only) as connection:
         plan = make_plan(session, connection)
-    if plan.comparisons.reduced:
-        session.warn("comparison_reduced", plan.comparisons.reduced)
+    for reason in plan.reduced:
+        session.warn("comparison_reduced", reason)
     stored = plan.config.stored
     jobs = job_states(session, stored.automation, always_look=True)
     reasons = [*_function_reasons(plan), *degraded_reasons(jobs)]

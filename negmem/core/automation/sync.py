@@ -2,35 +2,45 @@
 
 from __future__ import annotations
 
+import random
+import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from negmem.core.automation.declared import Taken, apply_config
+from negmem.core.automation.declared import apply_config
 from negmem.core.automation.jobs import degraded_reasons, job_states, warn_of_unscheduled
+from negmem.core.automation.part import Consent as Consent
+from negmem.core.automation.part import Refusal
 from negmem.core.automation.plan import Plan, make_plan
+from negmem.core.automation.plan_file import PlanFile, check_plan, planned
 from negmem.core.models.change import Change, Difference, SkippedChange, SyncReport
 from negmem.core.session import Session
 from negmem.db import ledger
-from negmem.db.function_changes import apply
-from negmem.db.functions import Comparison
 from negmem.errors import NegmemError
 
-_LOCK_WAIT_MS = 60_000
+_PATIENCE_S = 60.0
+_PASSING = frozenset({"schema_locked", "lock_timeout", "deadlock"})
+_ACCESS = frozenset({"owner_changed", "grants_changed"})
+_EITHER_SIDE = "negmem sync --take yaml    or: negmem sync --take stored"
 
 
-@dataclass(frozen=True)
-class Consent:
-    """What a person allowed `sync` to do beyond the harmless."""
+@dataclass
+class _Decided:
+    """What to do with each change of a plan: by part, in the plan's order."""
 
-    overwrite_edited: bool = False
-    prune: bool = False
-    take: Taken | None = None
+    due: dict[int, list[Change]] = field(default_factory=dict)
+    applied: list[Change] = field(default_factory=list)
+    skipped: list[SkippedChange] = field(default_factory=list)
+
+    def skip(self, change: Change, reason: Refusal) -> None:
+        """Leave a change, with why and what would make it."""
+        self.skipped.append(SkippedChange(**change.model_dump(), why=reason.why, hint=reason.hint))
 
 
 def diff(session: Session, names: Sequence[str] = ()) -> Difference:
-    """What differs between YAML, stored config and the functions that stand. Changes nothing.
+    """What differs between YAML, stored config and what stands. Changes nothing.
 
-    Args: names, of functions or config keys; none means all.
+    Args: names, of functions, config keys or other things; none means all.
     Raises: NegmemError `app_unknown`, `stored_config_invalid`, and as `require_installed`.
     """
     session.require_installed()
@@ -57,15 +67,24 @@ def _is_named(change: Change, names: Sequence[str]) -> bool:
     return change.name in names or change.name.partition("(")[0] in names
 
 
-def sync(session: Session, consent: Consent | None = None, *, dry_run: bool = False) -> SyncReport:
-    """Make stored config and functions agree with what is declared, in one transaction.
+def sync(
+    session: Session,
+    consent: Consent | None = None,
+    *,
+    dry_run: bool = False,
+    plan_file: PlanFile | None = None,
+) -> SyncReport:
+    """Make what stands agree with what is declared, in one transaction.
 
     Hand-edited functions stay as they are unless `consent` says otherwise, and so does everything
-    where YAML and stored config both changed. A second run changes nothing. Eight at once end in
-    one result: the schema's lock lets one plan at a time.
+    where YAML and stored config both changed. Indexes are built after the commit, while others read
+    and write. A second run changes nothing. Eight at once end in one result: the schema's lock lets
+    one plan at a time. Locks are waited for briefly and again, so that nobody queues behind.
 
-    Raises: NegmemError `read_only_server`, `schema_locked`, `function_not_owned`,
-    `function_has_dependents`, `sync_incomplete`, and as `diff`.
+    Args: plan_file, a plan made earlier: carried out only if all is as it was then.
+    Raises: NegmemError `read_only_server`, `schema_locked`, `lock_timeout`, `function_not_owned`,
+    `function_has_dependents`, `plan_stale`, `plan_elsewhere`, `sync_incomplete`, `index_not_built`,
+    and as `diff`.
     """
     session.require_installed()
     database = session.database
@@ -77,27 +96,21 @@ def sync(session: Session, consent: Consent | None = None, *, dry_run: bool = Fa
             why=f"{database.label} is a standby",
             hint="connect to the primary; negmem diff works here",
         )
-    read_only = dry_run and (database.facts.in_recovery or database.facts.read_only)
-    with database.transaction(read_only=read_only, lock_timeout_ms=_LOCK_WAIT_MS) as connection:
-        if not dry_run:
-            ledger.lock_schema(database, connection)
-        plan = make_plan(session, connection, take=consent.take)
-        if plan.config.decision == "apply" and not dry_run:
-            # Only now, so that a run with nothing to do writes nothing, not even a row lock.
-            plan = make_plan(session, connection, take=consent.take, for_update=True)
-        due, applied, skipped = _sorted_out(plan, consent)
-        if not dry_run and plan.config.decision != "conflict":
-            apply_config(session, plan.config)
-            apply(database, connection, [*due, *plan.to_stamp])
-            if due:
-                _verify(make_plan(session, connection, take=consent.take), skipped)
+    if dry_run:
+        plan, decided = _try(session, consent, dry_run=True, plan_file=plan_file)
+    else:
+        plan, decided = _patiently(session, consent, plan_file)
+        for number, part in enumerate(plan.parts):
+            part.finish(session, decided.due.get(number, []))
     _warn_of_reduced(session, plan)
+    if not dry_run:
+        _warn_of_access(session, decided)
     jobs = job_states(session, plan.config.document)
     warn_of_unscheduled(session, jobs)
     return SyncReport(
         dry_run=dry_run,
-        applied=applied,
-        skipped=skipped,
+        applied=decided.applied,
+        skipped=decided.skipped,
         unchanged=plan.unchanged,
         degraded_reasons=degraded_reasons(jobs),
         unmanaged=plan.unmanaged,
@@ -107,86 +120,100 @@ def sync(session: Session, consent: Consent | None = None, *, dry_run: bool = Fa
     )
 
 
-def _sorted_out(
-    plan: Plan, consent: Consent
-) -> tuple[list[Comparison], list[Change], list[SkippedChange]]:
+def plan_for(session: Session, consent: Consent) -> tuple[PlanFile, SyncReport]:
+    """What `sync` would do, as a file that a later `sync` holds the database to. Changes nothing."""
+    report = sync(session, consent, dry_run=True)
+    with session.database.transaction() as connection:
+        plan = make_plan(session, connection, take=consent.take)
+    return planned(session, plan, consent, report.applied), report
+
+
+def _patiently(
+    session: Session, consent: Consent, plan_file: PlanFile | None
+) -> tuple[Plan, _Decided]:
+    """Try until the locks are had: each wait is short, so that no reader queues behind it for long."""
+    deadline = time.monotonic() + _PATIENCE_S
+    while True:
+        try:
+            return _try(session, consent, dry_run=False, plan_file=plan_file)
+        except NegmemError as error:
+            if error.code not in _PASSING or time.monotonic() > deadline:
+                raise
+        time.sleep(random.uniform(0.05, 0.5))
+
+
+def _try(
+    session: Session, consent: Consent, *, dry_run: bool, plan_file: PlanFile | None
+) -> tuple[Plan, _Decided]:
+    """One transaction: plan, apply, look again. All of it stays, or nothing."""
+    database = session.database
+    read_only = dry_run and (database.facts.in_recovery or database.facts.read_only)
+    with database.transaction(read_only=read_only) as connection:
+        if not dry_run:
+            ledger.lock_schema(database, connection)
+        plan = make_plan(session, connection, take=consent.take)
+        if plan_file is not None:
+            check_plan(session, plan, plan_file)
+        if plan.config.decision == "apply" and not dry_run:
+            # Only now, so that a run with nothing to do writes nothing, not even a row lock.
+            plan = make_plan(session, connection, take=consent.take, for_update=True)
+        decided = _decide(plan, consent)
+        if not dry_run and plan.config.decision != "conflict":
+            apply_config(session, plan.config)
+            for number, part in enumerate(plan.parts):
+                part.apply(session, connection, decided.due.get(number, []))
+            if decided.applied:
+                _verify(make_plan(session, connection, take=consent.take), decided)
+    return plan, decided
+
+
+def _decide(plan: Plan, consent: Consent) -> _Decided:
     """What to act on, what that means to a reader, and what stays with the reason."""
-    due: list[Comparison] = []
-    applied: list[Change] = []
-    skipped: list[SkippedChange] = []
-    conflict = plan.config.decision == "conflict"
+    decided = _Decided()
     for change in plan.config.changes:
         if plan.config.decision == "apply":
-            applied.append(change)
+            decided.applied.append(change)
         else:
-            skipped.append(_skipped(change, *_config_reason(change.reason, consent)))
-    for item in plan.functions:
-        change, found = item.change, item.comparison
-        if conflict:
-            skipped.append(
-                _skipped(
-                    change,
-                    "nothing is done while YAML and stored config both changed",
-                    "negmem sync --take yaml    or: negmem sync --take stored",
+            decided.skip(change, _config_refusal(change.reason, consent))
+    for number, part in enumerate(plan.parts):
+        for change in part.changes:
+            refusal = part.refusal(change, consent)
+            if plan.config.decision == "conflict":
+                refusal = Refusal(
+                    "nothing is done while YAML and stored config both changed", _EITHER_SIDE
                 )
-            )
-        elif found.is_by_hand and not consent.overwrite_edited:
-            if change.significance == "semantic":
-                skipped.append(
-                    _skipped(change, "changed by hand", "negmem sync --overwrite-edited")
-                )
-        elif found.state == "leftover" and not (consent.prune or _is_renewed(found, plan)):
-            skipped.append(_skipped(change, "deletes only when asked to", "negmem sync --prune"))
-        else:
-            due.append(found)
-            applied.append(change)
-    return due, applied, skipped
+            elif refusal is not None and change.significance == "cosmetic":
+                continue
+            if refusal is None:
+                decided.due.setdefault(number, []).append(change)
+                decided.applied.append(change)
+            else:
+                decided.skip(change, refusal)
+    return decided
 
 
-def _is_renewed(found: Comparison, plan: Plan) -> bool:
-    """Whether the leftover is the untouched old form of a function that is created anew.
-
-    Two forms of one name side by side would make calls ambiguous.
-    """
-    live = found.live
-    return (
-        live is not None
-        and live.is_as_written
-        and any(
-            other.comparison.state == "missing"
-            and other.comparison.wanted is not None
-            and other.comparison.wanted.name == live.definition.name
-            for other in plan.functions
-        )
-    )
-
-
-def _config_reason(reason: str, consent: Consent) -> tuple[str, str]:
+def _config_refusal(reason: str, consent: Consent) -> Refusal:
     if reason == "both_changed" and consent.take is None:
-        return (
-            "changed in the YAML and in the database",
-            "negmem sync --take yaml    or: negmem sync --take stored",
-        )
-    return (
+        return Refusal("changed in the YAML and in the database", _EITHER_SIDE)
+    return Refusal(
         "changed in the database; the stored value stays",
         "put it into the YAML (negmem config export), or: negmem sync --take yaml",
     )
 
 
-def _skipped(change: Change, why: str, hint: str) -> SkippedChange:
-    return SkippedChange(**change.model_dump(), why=why, hint=hint)
-
-
-def _verify(after: Plan, skipped: list[SkippedChange]) -> None:
+def _verify(after: Plan, decided: _Decided) -> None:
     """Look again before committing: what was to be put right must be.
 
-    Raises: NegmemError `sync_incomplete`; the transaction rolls back.
+    Indexes are built later, and looked at then. Raises: NegmemError `sync_incomplete`; the
+    transaction rolls back.
     """
-    left = {change.name for change in skipped}
+    left = {(change.kind, change.name) for change in decided.skipped}
     wrong = [
         change.name
         for change in after.changes
-        if change.significance == "semantic" and change.name not in left
+        if change.significance == "semantic"
+        and change.kind != "index"
+        and (change.kind, change.name) not in left
     ]
     if wrong:
         raise NegmemError(
@@ -198,5 +225,14 @@ def _verify(after: Plan, skipped: list[SkippedChange]) -> None:
 
 
 def _warn_of_reduced(session: Session, plan: Plan) -> None:
-    if plan.comparisons.reduced:
-        session.warn("comparison_reduced", plan.comparisons.reduced)
+    for reason in plan.reduced:
+        session.warn("comparison_reduced", reason)
+
+
+def _warn_of_access(session: Session, decided: _Decided) -> None:
+    for change in decided.applied:
+        if change.reason in _ACCESS:
+            session.warn(
+                "access_recorded",
+                f"{change.name}: {change.detail}; kept as it is, and no drift from now on",
+            )

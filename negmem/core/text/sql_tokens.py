@@ -17,6 +17,18 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
+# What PostgreSQL lets one leave out or write otherwise, where the grouping stays the same.
+_PARENTHESES = frozenset({"(", ")"})
+_OPTIONAL = frozenset({";", "as", "inner", "outer", "asc"})
+_SAME = {"!=": "<>"}
+_PLAIN_OPERATORS = frozenset(
+    {"+", "-", "*", "/", "%", "=", "<", ">", "<=", ">=", "<>", "!=", "||", "::", ".."}
+)
+_OPERATOR_SIGNS = frozenset("-+*/<>=~!@#%^&|`?:")
+# Beside these other parsers group otherwise than PostgreSQL does, so that parentheses matter.
+_GROUPED_OTHERWISE = frozenset(
+    {"is", "isnull", "notnull", "||", "collate", "at", "%", "like", "ilike", "between", "in"}
+)
 _COMMENT_EDGE = re.compile(r"/\*|\*/")
 
 
@@ -38,6 +50,26 @@ def sql_tokens(text: str) -> Iterator[str]:
 def same_sql(one: str, other: str) -> bool:
     """Whether both texts have the same tokens."""
     return list(sql_tokens(one)) == list(sql_tokens(other))
+
+
+def may_be_same_sql(one: str, other: str) -> bool:
+    """Whether equal syntax trees of another parser would prove both the same.
+
+    Only where the texts differ in parentheses and optional words alone, and no operator stands there
+    that such a parser reads otherwise than PostgreSQL with its extensions does (`<=>`).
+    """
+    ours, theirs = list(sql_tokens(one)), list(sql_tokens(other))
+    dropped = _OPTIONAL | _PARENTHESES
+    if _without(ours, dropped) != _without(theirs, dropped):
+        return False
+    if any(set(t) <= _OPERATOR_SIGNS and t not in _PLAIN_OPERATORS for t in ours):
+        return False
+    same_groups = _without(ours, _OPTIONAL) == _without(theirs, _OPTIONAL)
+    return same_groups or not _GROUPED_OTHERWISE & set(ours)
+
+
+def _without(tokens: list[str], dropped: frozenset[str]) -> list[str]:
+    return [_SAME.get(token, token) for token in tokens if token not in dropped]
 
 
 def _after_comment(text: str, place: int) -> int:
