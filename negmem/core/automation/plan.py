@@ -11,6 +11,7 @@ from negmem.core.automation import (
     changes_extensions,
     changes_functions,
     changes_indexes,
+    changes_jobs,
     changes_roles,
 )
 from negmem.core.automation.changes_functions import FunctionChange, FunctionPart
@@ -97,6 +98,7 @@ def make_plan(
         access,
         indexes,
         changes_embedding.find(session, observed),
+        changes_jobs.find(session, config),
     )
     reduced = (functions.comparisons.reduced, indexes.reduced)
     return Plan(config, parts, tuple(dict.fromkeys(reason for reason in reduced if reason)))

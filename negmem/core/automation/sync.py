@@ -36,6 +36,11 @@ class _Decided:
         """Leave a change, with why and what would make it."""
         self.skipped.append(SkippedChange(**change.model_dump(), why=reason.why, hint=reason.hint))
 
+    def retell(self, made: Sequence[Change]) -> None:
+        """Take over what is known of changes only once they are made."""
+        told = {(change.kind, change.name): change for change in made}
+        self.applied = [told.get((change.kind, change.name), change) for change in self.applied]
+
 
 def diff(session: Session, names: Sequence[str] = ()) -> Difference:
     """What differs between YAML, stored config and what stands. Changes nothing.
@@ -101,10 +106,26 @@ def sync(
     else:
         plan, decided = _patiently(session, consent, plan_file)
         for number, part in enumerate(plan.parts):
-            part.finish(session, decided.due.get(number, []))
-    _warn_of_reduced(session, plan)
+            decided.retell(part.finish(session, decided.due.get(number, [])))
     if not dry_run:
         _warn_of_access(session, decided)
+    return _report(session, plan, decided, dry_run)
+
+
+def plan_for(session: Session, consent: Consent) -> tuple[PlanFile, SyncReport]:
+    """What `sync` would do, as a file that a later `sync` holds the database to. Changes nothing.
+
+    Raises: as `diff`.
+    """
+    session.require_installed()
+    plan, decided = _try(session, consent, dry_run=True, plan_file=None)
+    made = planned(session, plan, consent, decided.applied)
+    return made, _report(session, plan, decided, dry_run=True)
+
+
+def _report(session: Session, plan: Plan, decided: _Decided, dry_run: bool) -> SyncReport:
+    database = session.database
+    _warn_of_reduced(session, plan)
     jobs = job_states(session, plan.config.document)
     warn_of_unscheduled(session, jobs)
     return SyncReport(
@@ -118,14 +139,6 @@ def sync(
         schema_name=database.schema,
         app=session.app,
     )
-
-
-def plan_for(session: Session, consent: Consent) -> tuple[PlanFile, SyncReport]:
-    """What `sync` would do, as a file that a later `sync` holds the database to. Changes nothing."""
-    report = sync(session, consent, dry_run=True)
-    with session.database.transaction() as connection:
-        plan = make_plan(session, connection, take=consent.take)
-    return planned(session, plan, consent, report.applied), report
 
 
 def _patiently(
@@ -204,7 +217,7 @@ def _config_refusal(reason: str, consent: Consent) -> Refusal:
 def _verify(after: Plan, decided: _Decided) -> None:
     """Look again before committing: what was to be put right must be.
 
-    Indexes are built later, and looked at then. Raises: NegmemError `sync_incomplete`; the
+    Indexes and jobs of another database come later, and are looked at then. Raises: NegmemError `sync_incomplete`; the
     transaction rolls back.
     """
     left = {(change.kind, change.name) for change in decided.skipped}
@@ -212,7 +225,7 @@ def _verify(after: Plan, decided: _Decided) -> None:
         change.name
         for change in after.changes
         if change.significance == "semantic"
-        and change.kind != "index"
+        and change.kind not in ("index", "job")
         and (change.kind, change.name) not in left
     ]
     if wrong:
