@@ -69,6 +69,19 @@ def _text_hash(text: str) -> bytes:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
 
 
+@contextmanager
+def _one_at_a_time(path: Path) -> Iterator[None]:
+    """SQLite gives up at once, busy timeout or not, where two connections turn a new file to WAL."""
+    import fcntl
+
+    handle = os.open(path, os.O_CREAT | os.O_RDWR, 0o600)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
 class EmbeddingCache:
     """The file; several processes may use it at once. Close it, or use it in a `with`."""
 
@@ -78,14 +91,15 @@ class EmbeddingCache:
         with self._told():
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
-            self._connection = sqlite3.connect(
-                path, timeout=_BUSY_TIMEOUT_S, check_same_thread=False, isolation_level=None
-            )
-            # Readers then don't wait for a writer. Where the file system has no shared memory
-            # SQLite keeps its old journal, which is slower and as safe.
-            self._connection.execute("PRAGMA journal_mode = WAL").close()
-            self._connection.execute("PRAGMA synchronous = NORMAL").close()
-            self._connection.executescript(_TABLES)
+            with _one_at_a_time(path.with_suffix(".lock")):
+                self._connection = sqlite3.connect(
+                    path, timeout=_BUSY_TIMEOUT_S, check_same_thread=False, isolation_level=None
+                )
+                # Readers then don't wait for a writer. Where the file system has no shared memory
+                # SQLite keeps its old journal, which is slower and as safe.
+                self._connection.execute("PRAGMA journal_mode = WAL").close()
+                self._connection.execute("PRAGMA synchronous = NORMAL").close()
+                self._connection.executescript(_TABLES)
 
     @contextmanager
     def _told(self) -> Iterator[None]:
