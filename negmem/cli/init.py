@@ -27,9 +27,16 @@ Dims = Annotated[
     typer.Option("--dims", metavar="N", min=1, help="Default: what the provider gives."),
 ]
 
+Roles = Annotated[
+    bool,
+    typer.Option(
+        "--roles", help="Make the roles owner, app, reader and auditor, with their grants."
+    ),
+]
+
 
 @command(app, "init", writes=True)
-def init(common: Common, embedder: Embedder = None, dims: Dims = None) -> int:
+def init(common: Common, embedder: Embedder = None, dims: Dims = None, roles: Roles = False) -> int:
     """Make the YAML if there is none, the schema, its migrations and the managed functions.
 
     Safe to repeat, to run twice at once and to kill; ends with what doctor says.
@@ -52,10 +59,10 @@ def init(common: Common, embedder: Embedder = None, dims: Dims = None) -> int:
             f' schema "{session.database.schema}", app "{session.app}"'
         )
         if common.dry_run:
-            planned = setup.plan(session)
+            planned = setup.plan(session, roles=roles)
             console.answer("init/1", planned, _draw_plan)
             return ExitCode.DONE
-        console.answer("init/1", setup.run(session), _draw)
+        console.answer("init/1", setup.run(session, roles=roles), _draw)
     return ExitCode.DONE
 
 
@@ -75,5 +82,7 @@ def _draw(console: Console, result: Any) -> None:
         console.out(f"unchanged schema {result.schema_name}: all migrations stand already")
     model = result.embedding_model or "none: search works by keyword"
     console.out(f"embedding {model}")
+    if result.roles_made:
+        console.out(f"roles     made {', '.join(result.roles_made)}")
     console.out()
     draw_diagnosis(console, result.diagnosis)

@@ -34,7 +34,9 @@ def uninstall(common: Common) -> int:
         rows = sum(found.tables.values())
         console.confirm(
             f'drop schema "{found.schema_name}" with {len(found.tables)} tables, about {rows:,} rows'
-            f" and {found.functions} functions?"
+            f" and {found.functions} functions"
+            + (f", and the roles {', '.join(found.roles)}" if found.roles else "")
+            + "?"
         )
         console.answer("uninstall/1", installation.uninstall(session), _draw)
     return ExitCode.DONE
@@ -48,3 +50,7 @@ def _draw(console: Console, reach: Any) -> None:
     for name, rows in reach.tables.items():
         if rows:
             console.out(f"  {name}  about {rows:,} rows")
+    if reach.roles:
+        console.out(f"{verb} roles {', '.join(reach.roles)}")
+    for name, reason in reach.kept_roles.items():
+        console.out(f"kept role {name}: {reason}")

@@ -339,6 +339,32 @@ class Learning(Section):
     decision_log: DecisionLogStore = DecisionLogStore()
 
 
+def _role_name(text: str) -> str:
+    if text.lower() in ("public", "none", "current_user", "current_role", "session_user"):
+        raise ValueError(f"{text!r} is a word of SQL, no role")
+    return _identifier(text)
+
+
+RoleName = Annotated[str, AfterValidator(_role_name)]
+
+
+class Roles(Section):
+    """The four roles that `init --roles` makes."""
+
+    owner: RoleName | None = key(
+        None, "owns the schema; null: the schema's name and _owner", min_length=1
+    )
+    app: RoleName | None = key(
+        None, "reads and writes memories; null: the schema's name and _app", min_length=1
+    )
+    reader: RoleName | None = key(
+        None, "searches and lists; null: the schema's name and _reader", min_length=1
+    )
+    auditor: RoleName | None = key(
+        None, "reads the trail; null: the schema's name and _auditor", min_length=1
+    )
+
+
 class Governance(Section):
     """Who answers for changes."""
 
@@ -348,6 +374,7 @@ class Governance(Section):
         min_length=1,
         max_length=255,
     )
+    roles: Roles = Roles()
 
 
 class Doctor(Section):

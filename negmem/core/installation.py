@@ -5,8 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from pydantic import Field
+
 from negmem.config.model import Automation
+from negmem.core import roles
 from negmem.core.models.base import Model
+from negmem.core.roles import RemovedRoles
 from negmem.core.session import Session
 from negmem.db import functions, ledger
 from negmem.db.connect import Database
@@ -26,6 +30,7 @@ class Installed:
     migrations: list[str] = field(default_factory=list)
     app_added: bool = False
     model_added: bool = False
+    roles_made: list[str] = field(default_factory=list)
 
 
 class Reach(Model):
@@ -34,10 +39,12 @@ class Reach(Model):
     schema_name: str
     tables: dict[str, int]
     functions: int
+    roles: list[str] = Field(default_factory=list)
+    kept_roles: dict[str, str] = Field(default_factory=dict)
     removed: bool
 
 
-def plan(session: Session) -> list[str]:
+def plan(session: Session, *, with_roles: bool = False) -> list[str]:
     """The SQL that `install` would run, as text. Raises as `install` does, and changes nothing."""
     database = session.database
     ledger.check_server(database)
@@ -53,12 +60,18 @@ def plan(session: Session) -> list[str]:
     statements += ledger.render(database, ledger.pending(ledger.applied(database)), vector_schema)
     values = functions.variables(_automation(session), database.schema, vector_schema)
     statements += [str(text) for text in functions.rendered(values).values()]
+    if with_roles:
+        roles.check_before(session)
+        statements += roles.planned_statements(session)
     return statements
 
 
-def install(session: Session, *, with_functions: bool = True) -> Installed:
+def install(
+    session: Session, *, with_functions: bool = True, with_roles: bool = False
+) -> Installed:
     """Create or complete the schema, the app's config row, the functions and the embedding model.
 
+    Args: with_roles, make the four roles too; where they were asked for once, grants are always completed.
     One transaction under the schema's lock: eight at once end in one result, a killed one leaves nothing.
     Raises: NegmemError as `ledger.check_server`, `ledger.migrate` and `ledger.lock_schema`.
     """
@@ -73,6 +86,8 @@ def install(session: Session, *, with_functions: bool = True) -> Installed:
             why=f"{database.label} is a standby",
             hint="connect to the primary",
         )
+    if with_roles:
+        roles.check_before(session)
     embedder = session.embedder
     with database.transaction(
         lock_timeout_ms=_LOCK_WAIT_MS, statement_timeout_ms=_INSTALL_TIMEOUT_MS
@@ -95,11 +110,15 @@ def install(session: Session, *, with_functions: bool = True) -> Installed:
             stored = Automation.model_validate(main["config"]).model_dump(mode="json")
             functions.install(database, connection, stored)
         model_added = embedder is not None and _register(session, embedder) > 0
+        made = roles.establish(session, connection) if with_roles else []
+        if not with_roles:
+            roles.repair(session, connection)
     database.forget_facts()
     return Installed(
         migrations=[f"{m.version:04d} {m.name}" for m in done],
         app_added=added is not None,
         model_added=model_added,
+        roles_made=made,
     )
 
 
@@ -160,18 +179,26 @@ def reach(session: Session) -> Reach:
         schema_name=database.schema,
         tables=tables,
         functions=int(counted["functions"]) if counted else 0,
+        roles=[role.role for role in roles.removable(database)],
         removed=False,
     )
 
 
 def uninstall(session: Session) -> Reach:
-    """Drop the schema with all that stands in it; the extension stays. Returns what was removed."""
+    """Drop the schema with all that stands in it, and the roles that negmem made, where nothing else holds them.
+
+    The extension stays. Returns what was removed.
+    """
     database: Database = session.database
     with database.transaction(
         lock_timeout_ms=_LOCK_WAIT_MS, statement_timeout_ms=_INSTALL_TIMEOUT_MS
     ) as connection:
         ledger.lock_schema(database, connection)
         found = reach(session)
+        made = roles.removable(database)
         connection.execute(database.queries("installation", "drop_schema"))
+        gone: RemovedRoles = roles.remove(database, connection, made)
     database.forget_facts()
-    return found.model_copy(update={"removed": True})
+    return found.model_copy(
+        update={"removed": True, "roles": gone.removed, "kept_roles": gone.kept}
+    )

@@ -35,6 +35,7 @@ class Setup(Model):
     app: str
     migrations: list[str]
     app_added: bool
+    roles_made: list[str]
     embedding_model: str | None
     embedding_reason: str | None
     status: str
@@ -66,23 +67,24 @@ def open_for_init(
     )
 
 
-def plan(session: Session) -> PlannedSetup:
+def plan(session: Session, *, roles: bool = False) -> PlannedSetup:
     """What `run` would do; nothing is touched."""
     path = _new_config_path(session)
     return PlannedSetup(
         config_path=None if path is None else str(path),
-        statements=installation.plan(session),
+        statements=installation.plan(session, with_roles=roles),
     )
 
 
-def run(session: Session, *, write_config: bool = True) -> Setup:
+def run(session: Session, *, write_config: bool = True, roles: bool = False) -> Setup:
     """Set up, then say what doctor says.
 
-    Args: write_config, make the YAML if there is none. Raises: NegmemError as `installation.install`. A server that can't carry negmem is refused before
-    anything is made, the YAML included.
+    Args: write_config, make the YAML if there is none; roles, make the four roles. Raises: NegmemError as
+    `installation.install`. A server that can't carry negmem is refused before anything is made, the YAML
+    included.
     """
     ledger.check_server(session.database)
-    done = installation.install(session)
+    done = installation.install(session, with_roles=roles)
     path = _new_config_path(session) if write_config else None
     written = path is not None and _write_new(path, _initial_yaml(session))
     _warn_of_other_embedder(session)
@@ -97,6 +99,7 @@ def run(session: Session, *, write_config: bool = True) -> Setup:
         app=session.app,
         migrations=done.migrations,
         app_added=done.app_added,
+        roles_made=done.roles_made,
         embedding_model=None
         if embedder is None
         else f"{embedder.name}: {embedder.model}, {embedder.dims} dimensions",

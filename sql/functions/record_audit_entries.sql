@@ -6,6 +6,8 @@
 --
 -- callers: cleanup_low_value_memories(), pruning, memory rm and restore, governance
 -- locks: a transaction-level advisory lock per app, so that the chain has one end
+-- security: DEFINER, so that whoever may call it writes entries and nobody writes the tables; the search
+--   path is pinned, no argument becomes SQL, and session_user still names the caller
 -- volatility: VOLATILE, it writes
 -- returns: the number of entries
 
@@ -21,7 +23,7 @@ CREATE OR REPLACE FUNCTION :"schema".record_audit_entries(
 )
 RETURNS integer
 LANGUAGE plpgsql
-VOLATILE
+VOLATILE SECURITY DEFINER
 SET search_path = :"schema", pg_catalog, pg_temp
 AS $function$
 DECLARE
