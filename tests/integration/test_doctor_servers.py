@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 
 import psycopg
@@ -118,7 +117,7 @@ def test_default_read_only_is_told(database: TestDatabase) -> None:
 @pytest.fixture(scope="session")
 def standby() -> Iterator[str]:
     """The DSN of a hot standby on which negmem stands: a stopped cluster, started again as one."""
-    made = Standby(f"standby_{os.getpid()}")
+    made = Standby()
     yield made.up()
     made.down()
 

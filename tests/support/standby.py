@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import shutil
 from pathlib import Path
 
 from negmem.db.embedded_programs import reachable_programs
+from negmem.db.postmaster import is_alive
 from negmem.db.system_account import account_for
-from tests.servers.cluster import Cluster
+from tests.servers.cluster import Cluster, stop_cluster
 from tests.servers.enclosure import Here
 from tests.servers.places import checkout_folder
 from tests.support.product import install
@@ -23,10 +25,20 @@ class _Restartable(Cluster):
         assert self._start()
 
 
-class Standby:
-    """One such cluster, in a folder of the checkout's cache."""
+def _clear_away() -> None:
+    """Stop and remove those of runs that were killed."""
+    for folder in checkout_folder().glob("standby_*"):
+        if not is_alive(int(folder.name.rpartition("_")[2])):
+            stop_cluster(folder / "data")
+            shutil.rmtree(folder, ignore_errors=True)
 
-    def __init__(self, name: str) -> None:
+
+class Standby:
+    """One such cluster, in a folder of the checkout's cache that bears this process's id."""
+
+    def __init__(self) -> None:
+        _clear_away()
+        name = f"standby_{os.getpid()}"
         folder = checkout_folder() / name
         spec = importlib.util.find_spec(_WHEEL)
         assert spec is not None and spec.submodule_search_locations
