@@ -71,8 +71,10 @@ def schedule(desk: CronDesk, name: str, **change: Any) -> int:
     )
 
 
-def unschedule(desk: CronDesk) -> None:
-    desk.sql("SELECT cron.unschedule(%s)", (desk.job()["jobid"],))
+def unschedule(desk: CronDesk) -> int:
+    job_id = int(desk.job()["jobid"])
+    desk.sql("SELECT cron.unschedule(%s)", (job_id,))
+    return job_id
 
 
 def add_app(desk: CronDesk, name: str, retention: str) -> None:

@@ -53,8 +53,9 @@ def draw_snapshot(console: Console, shown: AutomationSnapshot) -> None:
         )
         if console.common.verbose:
             console.out(f"            {one_line(job.command)}")
-        for run in job.next_runs if console.common.verbose else job.next_runs[:1]:
-            console.out(f"            next      {_when(run)}")
+        if job.status == "scheduled":
+            for run in job.next_runs if console.common.verbose else job.next_runs[:1]:
+                console.out(f"            next      {_when(run)}")
     present = sum(function.status == "present" for function in shown.functions)
     console.out(f"  functions {present} of {len(shown.functions)} present")
     for function in shown.functions:

@@ -73,6 +73,9 @@ def find(session: Session, config: ConfigPlan) -> JobPart:
             is_elsewhere=scope.is_elsewhere,
             has_records_due=any(job.todo == "record" for job in view.jobs),
         )
+    for job in view.jobs:
+        if job.status == "unknown" and job.leave is not None:
+            session.warn("job_unknown_state", f"{job.name}: {job.leave.why}; {job.reason}")
     seen = [[j.name, j.status, j.reason, j.standing and j.standing.text()] for j in view.jobs]
     part.seen = digest(seen)
     return part

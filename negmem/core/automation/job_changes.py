@@ -182,8 +182,6 @@ class JobScope:
                 due.append(job)
                 continue
             if job.status not in ("missing", "drifted"):
-                if job.leave is not None and job.status == "unknown":
-                    self.session.warn("job_unknown_state", f"{job.name}: {job.leave.why}")
                 continue
             leave = self._leave(job, consent)
             if leave is None and job.todo is not None:

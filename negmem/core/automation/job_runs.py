@@ -130,15 +130,17 @@ def logs(session: Session, key: str | None = None, *, limit: int = 20) -> RunLog
             looked_at.insert(0, _CRON_LOG)
             recorded = cron.read_basis(database).recorded
             here = database.facts.database
-            ids = [r.job_id for r in recorded if r.job_id is not None and r.database == here]
+            ids = {
+                r.job_id: key
+                for r in recorded
+                for key in keys
+                if r.job_id is not None and r.database == here and key in r.name
+            }
             starts = _starts(database.schema, keys)
-            theirs = [
-                row
-                for row in home.runs(ids, list(starts.values()), limit + 1)
-                if _key_of(row["command"], starts) is not None
-            ]
-            return _merged(own, theirs, starts, looked_at, limit)
-    return _merged(own, [], {}, looked_at, limit)
+            for row in home.runs(list(ids), list(starts.values()), limit + 1):
+                row["key"] = ids.get(row["job_id"]) or _key_of(row["command"], starts)
+                theirs.append(row)
+    return _merged(own, theirs, looked_at, limit)
 
 
 def _starts(schema: str, keys: Sequence[str]) -> dict[str, str]:
@@ -149,14 +151,13 @@ def _starts(schema: str, keys: Sequence[str]) -> dict[str, str]:
     }
 
 
-def _key_of(command: str, starts: dict[str, str]) -> str | None:
-    return next((key for key, start in starts.items() if command.startswith(start)), None)
+def _key_of(command: str, starts: dict[str, str]) -> str:
+    return next(key for key, start in starts.items() if command.startswith(start))
 
 
 def _merged(
     own: list[dict[str, Any]],
     theirs: list[dict[str, Any]],
-    starts: dict[str, str],
     looked_at: list[str],
     limit: int,
 ) -> RunLog:
@@ -166,7 +167,7 @@ def _merged(
         twin = next((o for o in own if o["run_id"] not in told and _is_same(o, row)), None)
         if twin is not None:
             told.add(twin["run_id"])
-        runs.append(_of_cron(row, _key_of(row["command"], starts) or "", twin))
+        runs.append(_of_cron(row, twin))
     runs += [_of_own(row) for row in own if row["run_id"] not in told]
     oldest = datetime.min.replace(tzinfo=timezone.utc)
     runs.sort(key=lambda run: run.started_at or oldest, reverse=True)
@@ -182,13 +183,13 @@ def _is_same(own: dict[str, Any], theirs: dict[str, Any]) -> bool:
     return after and (ended is None or own["started_at"] <= ended + _SAME_RUN)
 
 
-def _of_cron(row: dict[str, Any], key: str, twin: dict[str, Any] | None) -> LoggedRun:
+def _of_cron(row: dict[str, Any], twin: dict[str, Any] | None) -> LoggedRun:
     status = row["status"] if row["status"] in ("succeeded", "failed") else "running"
     if twin is not None and twin["status"] == "skipped":
         status = "skipped"
     return LoggedRun.model_validate(
         {
-            "job_key": key,
+            "job_key": row["key"],
             "app": twin["app"] if twin else None,
             "status": status,
             "started_through": "pg_cron",
