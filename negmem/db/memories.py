@@ -37,21 +37,22 @@ class ThreadRow:
 
 @dataclass(frozen=True)
 class TurnRow:
-    """A turn as it is stored; `thread` is its index in the batch. JSON members are texts.
+    """A turn as it is stored; `thread` is its index in the batch, `metadata` what the input said of it.
 
-    `memory_id` is None where the turn makes no memory.
+    `metadata` and `actions` are JSON texts, None where empty. `memory_id` is None where the turn makes
+    no memory.
     """
 
     thread: int
     position: int
     content_hash: bytes
-    author: str
+    speaker: str | None
     role: str
     kind: str
     text: str
-    metadata: str
-    extra: str
-    actions: str
+    turn_id: str | None
+    metadata: str | None
+    actions: str | None
     occurred_at: datetime | None
     invocation_id: UUID | None
     event_id: UUID
@@ -177,7 +178,7 @@ def find_turns(database: Database, app: str, batch: Batch, model: Model | None) 
             **_thread_columns(app, batch),
             "turn_threads": [turn.thread + 1 for turn in batch.turns],
             "turn_positions": [turn.position for turn in batch.turns],
-            "turn_hashes": [turn.content_hash for turn in batch.turns],
+            "turn_hashes": [turn.content_hash.hex() for turn in batch.turns],
             "model_id": None if model is None else model.id,
         },
     )
@@ -362,14 +363,14 @@ def _turn_columns(app: str, batch: Batch, run_id: UUID) -> dict[str, Any]:
         "memory_ids": [turn.memory_id for turn in turns],
         "turn_threads": [turn.thread + 1 for turn in turns],
         "turn_positions": [turn.position for turn in turns],
-        "turn_hashes": [turn.content_hash for turn in turns],
-        "turn_authors": [turn.author for turn in turns],
+        "turn_hashes": [turn.content_hash.hex() for turn in turns],
+        "turn_speakers": [turn.speaker for turn in turns],
         "turn_roles": [turn.role for turn in turns],
         "turn_kinds": [turn.kind for turn in turns],
         "turn_texts": [turn.text for turn in turns],
-        "turn_extras": [turn.extra for turn in turns],
-        "turn_actions": [turn.actions for turn in turns],
+        "turn_ids": [turn.turn_id for turn in turns],
         "turn_metadata": [turn.metadata for turn in turns],
+        "turn_actions": [turn.actions for turn in turns],
         "turn_times": [turn.occurred_at for turn in turns],
         "turn_invocations": [turn.invocation_id for turn in turns],
     }

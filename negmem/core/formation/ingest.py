@@ -320,29 +320,23 @@ def ingest(
 
 
 def _row(turn: Turn, thread: int, base: int, conversation: Conversation) -> db.TurnRow:
-    given = {key: turn.metadata[key] for key in turn.metadata.keys() & _RESERVED}
-    metadata = {key: member for key, member in turn.metadata.items() if key not in _RESERVED}
-    if given:
+    metadata = turn.metadata
+    if reserved := metadata.keys() & _RESERVED:
+        given = {key: metadata[key] for key in reserved}
+        metadata = {key: member for key, member in metadata.items() if key not in reserved}
         metadata["given"] = given
-    extra: dict[str, object] = {"metadata": dict(metadata)} if metadata else {}
-    metadata["source"] = "session"
-    metadata["role"] = turn.role
-    if turn.speaker is not None:
-        metadata["speaker"] = extra["speaker"] = turn.speaker
-    if turn.id is not None:
-        metadata["turn_id"] = extra["id"] = turn.id
     invocation = turn.metadata.get("invocation_id")
     return db.TurnRow(
         thread=thread,
         position=base + turn.position,
         content_hash=turn.content_hash,
-        author=turn.author,
+        speaker=turn.speaker,
         role=turn.role,
         kind=turn.kind,
         text=turn.text,
-        metadata=json.dumps(metadata, ensure_ascii=False),
-        extra=json.dumps(extra, ensure_ascii=False),
-        actions=json.dumps(turn.actions, ensure_ascii=False),
+        turn_id=turn.id,
+        metadata=json.dumps(metadata, ensure_ascii=False) if metadata else None,
+        actions=json.dumps(turn.actions, ensure_ascii=False) if turn.actions else None,
         occurred_at=turn.occurred_at or conversation.occurred_at,
         invocation_id=uuid.uuid5(uuid.NAMESPACE_URL, str(invocation)) if invocation else None,
         event_id=db.new_id(),

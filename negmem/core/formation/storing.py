@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 import threading
 import time
@@ -90,10 +89,7 @@ class Storer:
         vectors = self._vectorizer.embed(
             [new.user_of(turn) for turn in remembered],
             [turn.memory_id for turn in remembered if turn.memory_id is not None],
-            [
-                embedded_text(json.loads(turn.metadata).get("speaker"), turn.text)
-                for turn in remembered
-            ],
+            [embedded_text(turn.speaker, turn.text) for turn in remembered],
             self._step,
         )
         repairs = self._vectorizer.embed(
