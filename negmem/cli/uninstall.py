@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from negmem.cli.exits import ExitCode
 from negmem.cli.options import Common, command, new_app
+from negmem.cli.render.text import safe_text
 
 if TYPE_CHECKING:
     from negmem.cli.render.console import Console
@@ -35,6 +36,7 @@ def uninstall(common: Common) -> int:
         console.confirm(
             f'drop schema "{found.schema_name}" with {len(found.tables)} tables, about {rows:,} rows'
             f" and {found.functions} functions"
+            + (f", the jobs {', '.join(found.jobs)}" if found.jobs else "")
             + (f", and the roles {', '.join(found.roles)}" if found.roles else "")
             + "?"
         )
@@ -50,6 +52,10 @@ def _draw(console: Console, reach: Any) -> None:
     for name, rows in reach.tables.items():
         if rows:
             console.out(f"  {name}  about {rows:,} rows")
+    if reach.jobs:
+        console.out(safe_text(f"{verb} jobs {', '.join(reach.jobs)}"))
+    for name, reason in reach.kept_jobs.items():
+        console.out(safe_text(f"kept job {name}: {reason}"))
     if reach.roles:
         console.out(f"{verb} roles {', '.join(reach.roles)}")
     for name, reason in reach.kept_roles.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from negmem.core.roles import RemovedRoles
 from negmem.core.session import Session
 from negmem.db import functions, ledger
 from negmem.db.connect import Database
+from negmem.db.cron_removal import RemovedJobs, remove_jobs
 from negmem.errors import NegmemError
 
 if TYPE_CHECKING:
@@ -41,6 +43,8 @@ class Reach(Model):
     functions: int
     roles: list[str] = Field(default_factory=list)
     kept_roles: dict[str, str] = Field(default_factory=dict)
+    jobs: list[str] = Field(default_factory=list)
+    kept_jobs: dict[str, str] = Field(default_factory=dict)
     removed: bool
 
 
@@ -175,21 +179,33 @@ def reach(session: Session) -> Reach:
         )
     counted = database.row("installation", "functions_count", params)
     tables = {r["name"]: int(r["rows"]) for r in database.rows("installation", "reach", params)}
+    jobs = _jobs(database, tables, dry_run=True)
     return Reach(
         schema_name=database.schema,
         tables=tables,
         functions=int(counted["functions"]) if counted else 0,
         roles=[role.role for role in roles.removable(database)],
+        jobs=jobs.removed,
+        kept_jobs=jobs.kept,
         removed=False,
     )
+
+
+def _jobs(database: Database, tables: Iterable[str], *, dry_run: bool) -> RemovedJobs:
+    """The jobs that negmem scheduled; none where the schema has not come so far as to record any."""
+    if not {"managed_objects", "scheduler_leader", "memory_automation_configs"} <= set(tables):
+        return RemovedJobs()
+    return remove_jobs(database, dry_run=dry_run)
 
 
 def uninstall(session: Session) -> Reach:
     """Drop the schema with all that stands in it, and the roles that negmem made, where nothing else holds them.
 
-    The extension stays. Returns what was removed.
+    The extension stays, and so does a run of a job that is under way. Returns what was removed.
     """
     database: Database = session.database
+    # First, since jobs in another database can't go with the schema: sync makes them again.
+    jobs = _jobs(database, reach(session).tables, dry_run=False)
     with database.transaction(
         lock_timeout_ms=_LOCK_WAIT_MS, statement_timeout_ms=_INSTALL_TIMEOUT_MS
     ) as connection:
@@ -200,5 +216,11 @@ def uninstall(session: Session) -> Reach:
         gone: RemovedRoles = roles.remove(database, connection, made)
     database.forget_facts()
     return found.model_copy(
-        update={"removed": True, "roles": gone.removed, "kept_roles": gone.kept}
+        update={
+            "removed": True,
+            "roles": gone.removed,
+            "kept_roles": gone.kept,
+            "jobs": jobs.removed,
+            "kept_jobs": jobs.kept,
+        }
     )

@@ -25,6 +25,7 @@ from negmem.core.models.job import ScheduledJob, SchedulerLeader, SchedulerRun, 
 from negmem.core.models.schedule import EverySeconds, parse_cron
 from negmem.core.session import Session
 from negmem.db.connect import Database
+from negmem.db.cron import read_basis
 from negmem.db.dsn import Target
 from negmem.errors import NegmemError
 
@@ -185,7 +186,15 @@ class Scheduler:
         if self._leads:
             self._led = True
             self.emit("leads", host=self.host, pid=self.process_id)
+            self._warn_of_pg_cron()
         return self._leads
+
+    def _warn_of_pg_cron(self) -> None:
+        """Jobs that pg_cron holds too run twice: harmless, since the second finds nothing, and told."""
+        here = self.database.facts.database
+        names = [job.name for job in read_basis(self.database).recorded if job.database == here]
+        if names:
+            self.emit("pg_cron_has_jobs_too", jobs=",".join(names))
 
     def _work(self) -> float:
         """Run what is due, each app's jobs in their order."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from types import TracebackType
@@ -268,6 +268,21 @@ class Cron:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+
+def own_row(recorded: RecordedJob, rows: Iterable[CronJob], here: str) -> CronJob | None:
+    """The row that negmem recorded; ids start anew with the extension, so more must agree than the id.
+
+    A record of another database came with a copy of it: its job is the original's, unless the
+    database was renamed.
+    """
+    for row in rows:
+        if row.job_id != recorded.job_id or row.name != recorded.name:
+            continue
+        if recorded.database == here:
+            return row if here == row.database or recorded.owner == row.owner else None
+        return row if not row.database_exists else None
+    return None
 
 
 def record(

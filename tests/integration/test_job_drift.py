@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
 from psycopg.conninfo import make_conninfo
 
+from negmem.core import installation
 from negmem.core.automation.job_changes import JobScope
 from negmem.core.automation.jobs import job_states, reconcile
 from negmem.core.automation.part import Consent
@@ -438,3 +440,37 @@ def test_two_roles_make_one_job(
     # The superuser gives it back to whom it belonged.
     assert reconcile(session, C).job.status == "scheduled"
     assert desk.job()["username"] == role
+
+
+def test_eight_at_once_end_in_one_result(
+    database: TestDatabase, desk: CronDesk, session: Session
+) -> None:
+    desk.turn(R)
+
+    def one(_: int) -> tuple[int, int]:
+        with open_session(dsn=database.dsn, env={}) as opened:
+            report = sync(opened)
+            return len(report.applied), len(report.skipped)
+
+    with ThreadPoolExecutor(8) as pool:
+        done = list(pool.map(one, range(8)))
+    assert all(skipped == 0 for _, skipped in done)
+    assert [row["jobname"] for row in desk.jobs()] == sorted(map(desk.name, (C, T, R)))
+    recorded = database.rows(
+        "SELECT job_id FROM negentropy.managed_objects WHERE kind = 'job' ORDER BY job_id"
+    )
+    assert [row[0] for row in recorded] == sorted(row["jobid"] for row in desk.jobs())
+    assert not found(session).drift
+
+
+def test_uninstall_takes_the_jobs_along(
+    database: TestDatabase, desk: CronDesk, session: Session
+) -> None:
+    sync(session)
+    theirs = schedule(desk, "nightly-vacuum", command="VACUUM")
+    would = installation.reach(session)
+    assert would.jobs == [desk.name(C), desk.name(T)]
+    assert len(desk.jobs()) == 3
+    gone = installation.uninstall(session)
+    assert (gone.jobs, gone.kept_jobs) == (would.jobs, {})
+    assert [row["jobid"] for row in desk.jobs()] == [theirs]

@@ -205,6 +205,29 @@ def test_one_leads_and_when_it_is_killed_another_takes_over(
     assert negmem("scheduler", "status").code == 3
 
 
+def test_it_outlives_a_database_that_goes_away_for_a_moment(
+    database: TestDatabase, start: Callable[..., Process]
+) -> None:
+    process = start()
+    assert eventually(lambda: leader(database) == process.process.pid, limit_s=60)
+    beats = f"SELECT beat_at FROM {S}.scheduler_leader"
+    configure(
+        database,
+        {"reweight_relevance": {"enabled": True, "schedule": "0 * * * *"}},
+        "now() - interval '1 day'",
+    )
+    database.rows(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+        " WHERE application_name = 'negmem scheduler' AND datname = current_database()"
+    )
+    killed_at = database.value("SELECT clock_timestamp()")
+    assert eventually(lambda: database.value(beats) > killed_at, limit_s=60)
+    assert eventually(lambda: "succeeded" in [row[2] for row in runs(database)], limit_s=60)
+    process.process.terminate()
+    code, _, _ = process.end()
+    assert (code, leader(database)) == (0, None)
+
+
 @pytest.mark.parametrize(("grace", "state"), [("60", "succeeded"), ("0", "cancelled")])
 def test_a_stop_waits_for_the_run_or_cancels_it(
     database: TestDatabase, start: Callable[..., Process], grace: str, state: str

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -16,6 +16,7 @@ from negmem.db.cron import (
     Cron,
     CronJob,
     RecordedJob,
+    own_row,
     schedule_statement,
     unschedule_statement,
 )
@@ -122,7 +123,7 @@ def _judge(
         if not want.enabled:
             return judged("disabled")
         return judged(*_unreached(cron, basis), leave=Leave(_why_unreached(cron), by_hand))
-    standing = _own_row(recorded, rows, here) if recorded is not None else None
+    standing = own_row(recorded, rows, here) if recorded is not None else None
     same_name = [r for r in rows if r.name == want.name and r is not standing]
     if recorded is not None and standing is not None:
         return _judge_standing(judged, want, recorded, standing, same_name, rows, cron, here)
@@ -135,6 +136,7 @@ def _judge(
         recorded is not None
         and recorded.database == here
         and recorded.owner != cron.role
+        and recorded.owner_exists
         and not cron.facts.sees_all_jobs
     ):
         seen = sum(r.name == want.name for r in rows)
@@ -171,21 +173,6 @@ def _why_unreached(cron: Cron) -> str:
     if cron.facts.state == "created":
         return f"{cron.role} may not read cron.job"
     return "pg_cron is not installed, and no built-in scheduler runs"
-
-
-def _own_row(recorded: RecordedJob, rows: Iterable[CronJob], here: str) -> CronJob | None:
-    """The row that negmem recorded; ids start anew with the extension, so more must agree than the id.
-
-    A record of another database came with a copy of it: its job is the original's, unless the
-    database was renamed.
-    """
-    for row in rows:
-        if row.job_id != recorded.job_id or row.name != recorded.name:
-            continue
-        if recorded.database == here:
-            return row if here == row.database or recorded.owner == row.owner else None
-        return row if not row.database_exists else None
-    return None
 
 
 def _judge_standing(
@@ -309,7 +296,7 @@ def _left_over(
     recorded: RecordedJob, judged: Sequence[JudgedJob], rows: Sequence[CronJob], here: str
 ) -> JudgedJob | None:
     """A job of the record that no config asks for: its app is gone, or the prefix changed."""
-    row = _own_row(recorded, rows, here)
+    row = own_row(recorded, rows, here)
     if row is None:
         return None
     is_renamed = any(job.app == recorded.app and job.wanted is not None for job in judged)
