@@ -8,27 +8,51 @@ import typer
 
 from negmem.cli.exits import ExitCode
 from negmem.cli.options import Common, command, new_app
+from negmem.errors import UsageError
 
 app = new_app("Compare what is declared with what the database holds.")
 
 Names = Annotated[
     list[str] | None,
-    typer.Argument(metavar="[NAME…]", help="Functions or config keys. Default: all."),
+    typer.Argument(metavar="[NAME…]", help="Functions, config keys, indexes, jobs. Default: all."),
 ]
 ExitZero = Annotated[bool, typer.Option("--exit-zero", help="Exit 0 where it would be 3.")]
+Format = Annotated[
+    str, typer.Option("--format", metavar="FORMAT", help="text, json, github or junit.")
+]
+_FORMATS = ("text", "json", "github", "junit")
 
 
 @command(app, "diff")
-def diff(common: Common, names: Names = None, exit_zero: ExitZero = False) -> int:
+def diff(
+    common: Common,
+    names: Names = None,
+    exit_zero: ExitZero = False,
+    format_name: Format = "text",
+) -> int:
     """Show what differs: exit 0 when nothing does, 3 when something does. Changes nothing.
 
-    Compared are the YAML with the stored config, and the managed functions with what this server
-    makes of the ones that ship. What differs only in spacing or comments is shown with -v.
+    Compared are the YAML with the stored config, and functions, their owners and grants, jobs,
+    indexes, pgvector and the embedding model with what is declared. What differs only in spacing
+    or comments is shown with -v.
     """
     from negmem.cli.render.diff import draw_difference
     from negmem.core.automation import sync
 
+    if format_name not in _FORMATS:
+        raise UsageError(
+            "usage",
+            f"--format is one of {', '.join(_FORMATS)}",
+            why=f"got {format_name!r}",
+            hint="negmem diff --help",
+        )
+    common.json = common.json or format_name == "json"
     with common.session() as session:
         found = sync.diff(session, names or ())
-        common.console.answer("diff/1", found, draw_difference)
+        if format_name in ("github", "junit"):
+            from negmem.cli.render.diff_reports import write_diff_report
+
+            write_diff_report(common.console, found, format_name)
+        else:
+            common.console.answer("diff/1", found, draw_difference)
     return ExitCode.ATTENTION if found.drift and not exit_zero else ExitCode.DONE

@@ -201,10 +201,9 @@ def _report(error: NegmemError, arguments: list[str], cause: Exception | None) -
 
 
 def _silence_stdout() -> None:
-    """Point stdout at nothing, so that the interpreter's last flush meets no closed pipe."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
-    os.close(nowhere)
+    from negmem.cli.render.console import silence_stdout
+
+    silence_stdout()
 
 
 def run() -> None:

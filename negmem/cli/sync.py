@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 import typer
@@ -12,7 +13,8 @@ from negmem.cli.options import Common, command, new_app
 from negmem.errors import UsageError
 
 if TYPE_CHECKING:
-    from negmem.core.automation.sync import Consent
+    from negmem.core.automation.part import Consent
+    from negmem.core.automation.plan_file import PlanFile
     from negmem.core.session import Session
 
 app = new_app("Make the database agree with what is declared.")
@@ -28,6 +30,16 @@ Take = Annotated[
     str | None,
     typer.Option("--take", metavar="yaml|stored", help="Who wins where both config sides changed."),
 ]
+PlanOut = Annotated[
+    Path | None,
+    typer.Option("--plan-out", metavar="FILE", help="Write the plan to a file, apply nothing."),
+]
+PlanIn = Annotated[
+    Path | None,
+    typer.Option(
+        "--plan", metavar="FILE", help="Carry out a plan that was written; refused if all moved on."
+    ),
+]
 
 
 @command(app, "sync", writes=True)
@@ -36,6 +48,8 @@ def sync(
     overwrite_edited: OverwriteEdited = False,
     prune: Prune = False,
     take: Take = None,
+    plan_out: PlanOut = None,
+    plan: PlanIn = None,
 ) -> int:
     """Apply one plan, all of it or nothing; a second run changes nothing and says so.
 
@@ -43,24 +57,44 @@ def sync(
     jobs that are on and that nothing schedules.
     """
     from negmem.cli.render.diff import draw_sync
-    from negmem.core.automation.sync import Consent
+    from negmem.core.automation.part import Consent
+    from negmem.core.automation.sync import plan_for
     from negmem.core.automation.sync import sync as run
 
     if take not in (None, "yaml", "stored"):
-        raise UsageError(
-            "usage",
-            "--take is yaml or stored",
-            why=f"got {take!r}",
-            hint="negmem sync --take yaml",
-        )
+        raise _usage("--take is yaml or stored", f"got {take!r}", "negmem sync --take yaml")
     consent = Consent(overwrite_edited, prune, cast("Literal['yaml', 'stored'] | None", take))
+    made: PlanFile | None = None
+    if plan is not None:
+        if consent != Consent() or plan_out is not None:
+            raise _usage(
+                "--plan stands alone",
+                "the file says what was allowed when the plan was made",
+                f"negmem sync --plan {plan}",
+            )
+        from negmem.core.automation.plan_file import read_plan
+
+        made = read_plan(plan)
+        consent = made.consent
     with common.session() as session:
+        if plan_out is not None:
+            from negmem.core.automation.plan_file import write_plan
+
+            file, report = plan_for(session, consent)
+            write_plan(plan_out, file)
+            common.console.note(f"plan written; carry it out with: negmem sync --plan {plan_out}")
+            common.console.answer("sync/1", report, draw_sync)
+            return ExitCode.DONE
         if not common.dry_run:
             _ask(common, session, consent)
-        report = run(session, consent, dry_run=common.dry_run)
+        report = run(session, consent, dry_run=common.dry_run, plan_file=made)
         common.console.answer("sync/1", report, draw_sync)
     needs_attention = bool(report.skipped or report.degraded_reasons)
     return ExitCode.ATTENTION if needs_attention and not common.dry_run else ExitCode.DONE
+
+
+def _usage(message: str, why: str, hint: str) -> UsageError:
+    return UsageError("usage", message, why=why, hint=hint)
 
 
 def _ask(common: Common, session: Session, consent: Consent) -> None:

@@ -161,9 +161,14 @@ def sole_builder(database: Database) -> Iterator[bool]:
 
     The lock is a transaction's on a connection of its own: it ends with the process, poolers included.
     """
-    with database.open() as connection, connection.cursor(row_factory=dict_row) as cursor:
-        cursor.execute(database.queries("drift", "begin_lock"))
-        cursor.execute(database.queries("drift", "try_index_lock"), {"schema": database.schema})
-        row = cursor.fetchone()
+    lock = database.queries("drift", "try_index_lock")
+    with database.open() as connection:
+        # Sent as plain text: a portal of the extended protocol would keep its snapshot, and the build
+        # waits for every older snapshot.
+        with psycopg.ClientCursor(connection, row_factory=dict_row) as cursor:
+            cursor.execute(f"{database.begin_statement()}\n{lock}", {"schema": database.schema})
+            while cursor.nextset():
+                pass
+            row = cursor.fetchone()
         yield bool(row and row["is_had"])
-        cursor.execute(database.queries("session", "rollback"))
+        connection.execute(database.queries("session", "rollback"))

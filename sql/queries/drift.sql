@@ -59,9 +59,6 @@ DROP INDEX CONCURRENTLY IF EXISTS :"schema".:"name";
 -- name: rename_index
 ALTER INDEX :"schema".:"name" RENAME TO :"new_name";
 
--- name: begin_lock
-BEGIN;
-
 -- name: try_index_lock
 -- params: schema
 -- One builder of indexes at a time; asked for, never waited for, since a build waits for who waits here.

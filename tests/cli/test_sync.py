@@ -219,7 +219,8 @@ def test_an_app_of_its_own_leaves_the_defaults_alone(
         "reweight_relevance@crm",
     ]
     assert shown["jobs"][0]["command"] == (
-        "SELECT negentropy.cleanup_low_value_memories(0.3, 7, 0.1, p_app_name => 'crm')"
+        "SELECT negentropy.cleanup_low_value_memories(0.3, 7, 0.1, p_app_name => 'crm',"
+            " p_max_share => 0.2, p_max_rows => 10000)"
     )
     database.rows(shown["jobs"][0]["command"])
 
@@ -272,7 +273,9 @@ def test_enabling_stores_the_wish_and_says_what_runs_it(
     vector = database.value("SELECT extversion FROM pg_extension WHERE extname = 'vector'")
     hide |= {f"PostgreSQL {version} · vector {vector}": "<versions>"}
     count = len(negmem("automation", "show", "--json").json["functions"])
+    things = negmem("sync", "--json").json["unchanged"]
     hide |= {
+        f"{things} things": "<n> things",
         f"{count} of {count} present": "<n> of <n> present",
         f"{count} functions": "<n> functions",
     }
@@ -286,12 +289,114 @@ def test_the_commands_work_on_every_server(negmem: CliRunner, database: TestData
     assert negmem("diff").code == 3
     negmem("sync").ok()
     negmem("diff").ok()
+    negmem("config", "set", "automation.jobs.prefix", f"{database.name}."[-32:]).ok()
     negmem("automation", "enable", "trigger_consolidation").ok()
     shown = negmem("automation", "show", "--json").ok().json
+    off = negmem("automation", "disable", "trigger_consolidation", "--json").ok().json
     status = {job["job_key"]: job["status"] for job in shown["jobs"]}
-    expected = "degraded" if database.server.name == "sixteen" else "missing"
-    assert status["trigger_consolidation"] == expected
+    has_cron = database.server.name != "sixteen"
+    assert status["trigger_consolidation"] == ("scheduled" if has_cron else "degraded")
+    assert [change["action"] for change in off["applied"]] == (["delete"] if has_cron else [])
     command = next(j["command"] for j in shown["jobs"] if j["job_key"] == "trigger_consolidation")
     assert command == "SELECT negentropy.trigger_maintenance_consolidation('1 hour'::interval)"
     assert database.value(command) == 0
     assert json.dumps(shown, ensure_ascii=False)
+
+
+@pytest.mark.parametrize("flags", [[], ["--json"], ["--format", "github"], ["--format", "junit"]])
+def test_drift_is_told_to_a_reader_that_left_too(
+    negmem: CliRunner, database: TestDatabase, flags: list[str]
+) -> None:
+    """`negmem diff | head -0` under pipefail: the exit code is that of the finding."""
+    database.rows(EDIT)
+    words = " ".join([sys.executable, "-m", "negmem.cli", "diff", *flags])
+    for sink in ("| head -c 0", ">&-"):
+        code = f'{words} {sink} ; echo "${{PIPESTATUS[0]}}" >&2'
+        done = subprocess.run(
+            ["bash", "-c", code],
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=negmem.cwd,
+            env=negmem.environment({"PYTHONPATH": str(Path(__file__).parents[2])}),
+        )
+        assert done.stderr == "3\n", (sink, done.stderr)
+
+
+def test_a_plan_is_written_looked_at_and_carried_out(
+    negmem: CliRunner, database: TestDatabase
+) -> None:
+    database.rows(DROP)
+    database.rows("DROP INDEX negentropy.idx_memories_due")
+    path = negmem.cwd / "plan.json"
+    planned = negmem("sync", "--plan-out", path, "--json").ok()
+    assert {c["name"] for c in planned.json["applied"]} == {"proactive_rank", "idx_memories_due"}
+    assert negmem("diff").code == 3
+    held = json.loads(path.read_text(encoding="utf-8"))
+    assert held["format"] == "negmem.plan/1"
+    assert [c["name"] for c in held["changes"]] == ["proactive_rank", "idx_memories_due"]
+    done = negmem("sync", "--plan", path, "--json").ok()
+    assert {c["name"] for c in done.json["applied"]} == {"proactive_rank", "idx_memories_due"}
+    assert negmem("diff").code == 0
+    again = negmem("sync", "--plan", path)
+    assert again.code == 1
+    assert "error[plan_stale]" in again.stderr
+
+
+@pytest.mark.parametrize(
+    "moved",
+    [
+        EDIT,
+        "DROP INDEX negentropy.idx_memories_due",
+        "REVOKE EXECUTE ON FUNCTION negentropy.rrf_score FROM PUBLIC",
+        "UPDATE negentropy.memory_automation_configs SET revision = revision + 1",
+    ],
+)
+def test_a_plan_is_refused_when_the_database_moved_on(
+    negmem: CliRunner, database: TestDatabase, moved: str
+) -> None:
+    database.rows(DROP)
+    path = negmem.cwd / "plan.json"
+    negmem("sync", "--plan-out", path).ok()
+    database.rows(moved)
+    refused = negmem("sync", "--plan", path)
+    assert refused.code == 1
+    assert "error[plan_stale]" in refused.stderr
+    assert "proactive_rank" in negmem("diff", "--json").stdout
+
+
+def test_a_plan_of_another_place_or_no_plan_is_refused(
+    negmem: CliRunner, database: TestDatabase
+) -> None:
+    path = negmem.cwd / "plan.json"
+    negmem("sync", "--plan-out", path).ok()
+    held = json.loads(path.read_text(encoding="utf-8"))
+    path.write_text(json.dumps({**held, "installation": "elsewhere"}), encoding="utf-8")
+    assert "error[plan_elsewhere]" in negmem("sync", "--plan", path).stderr
+    for text in ("", "[]", '{"format": "negmem.plan/2"}', json.dumps({**held, "more": 1})):
+        path.write_text(text, encoding="utf-8")
+        refused = negmem("sync", "--plan", path)
+        assert refused.code == 2, text
+        assert "error[plan_unreadable]" in refused.stderr
+    assert negmem("sync", "--plan", negmem.cwd / "none.json").code == 2
+    assert negmem("sync", "--plan", path, "--prune").code == 2
+
+
+def test_other_programs_read_the_difference(negmem: CliRunner, database: TestDatabase) -> None:
+    import xml.etree.ElementTree
+
+    assert negmem("diff", "--format", "github").ok().stdout.startswith("negmem diff: no drift")
+    for statement in (EDIT, DROP, COSMETIC):
+        database.rows(statement)
+    said = negmem("diff", "--format", "github")
+    assert said.code == 3
+    assert "::error title=negmem diff function edited::function rrf_score(" in said.stdout
+    assert "::error title=negmem diff function missing::function proactive_rank" in said.stdout
+    assert "::notice title=negmem diff function edited::function weighted_score(" in said.stdout
+    said = negmem("diff", "--format", "junit")
+    assert said.code == 3
+    suite = xml.etree.ElementTree.fromstring(said.stdout)
+    assert (suite.get("tests"), suite.get("failures")) == ("4", "2")
+    assert len(suite.findall("testcase/failure")) == 2
+    assert negmem("diff", "--format", "yaml").code == 2
+    assert negmem("diff", "--format", "json").json["schema"] == "negmem.diff/1"

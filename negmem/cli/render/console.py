@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from negmem.cli.render.text import one_line, safe_text
@@ -48,6 +48,15 @@ class Console:
         """One line of the answer."""
         sys.stdout.write(text + "\n")
 
+    def lines(self, lines: Iterable[str]) -> None:
+        """Lines of the answer, all of them; a closed pipe as in `answer`."""
+        try:
+            for line in lines:
+                self.out(line)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            silence_stdout()
+
     def note(self, text: str) -> None:
         """One line beside the answer, on stderr; not with -q."""
         if not self.common.quiet:
@@ -60,7 +69,23 @@ class Console:
         render: Callable[[Console, Any], None],
         extra: dict[str, Any] | None = None,
     ) -> None:
-        """Write the answer: one JSON document with --json, else `render`, then the warnings."""
+        """Write the answer: one JSON document with --json, else `render`, then the warnings.
+
+        A reader that closed the pipe changes nothing of how the command ends.
+        """
+        try:
+            self._answer(schema, model, render, extra)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            silence_stdout()
+
+    def _answer(
+        self,
+        schema: str,
+        model: Model,
+        render: Callable[[Console, Any], None],
+        extra: dict[str, Any] | None,
+    ) -> None:
         if self.common.json:
             document: dict[str, Any] = {"schema": f"negmem.{schema}"}
             document.update(model.model_dump(mode="json"))
@@ -95,3 +120,10 @@ class Console:
         sys.stderr.flush()
         if sys.stdin.readline().strip().lower() not in ("y", "yes"):
             raise UsageError("not_confirmed", "nothing was done", why="the answer was not yes")
+
+
+def silence_stdout() -> None:
+    """Point stdout at nothing, so that neither a later line nor the last flush meets a closed pipe."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)

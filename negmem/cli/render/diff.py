@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 _SIGNS = {"create": "+", "update": "~", "replace": "-/+", "delete": "-"}
 _STYLES = {"create": "ok", "update": "warn", "replace": "warn", "delete": "fail"}
+_RECORDED = ("owner_changed", "grants_changed", "moved")
 _DONE = {"create": "created", "update": "updated", "replace": "replaced", "delete": "deleted"}
 
 
@@ -42,7 +43,7 @@ def draw_sync(console: Console, report: SyncReport) -> None:
     if console.common.quiet and not report.skipped:
         return
     for change in report.applied:
-        _draw_change(console, change, "" if report.dry_run else _DONE[change.action])
+        _draw_change(console, change, "" if report.dry_run else _done(change))
     for skipped in report.skipped:
         _draw_skipped(console, skipped)
     for reason in report.degraded_reasons:
@@ -50,7 +51,7 @@ def draw_sync(console: Console, report: SyncReport) -> None:
     if report.applied or report.skipped or report.degraded_reasons:
         console.out()
     if not report.applied and not report.skipped:
-        console.out(f"in agreement: {report.unchanged} functions, nothing to do")
+        console.out(f"in agreement: {report.unchanged} things as declared, nothing to do")
         return
     verb = "would apply" if report.dry_run else "applied"
     console.out(
@@ -58,10 +59,15 @@ def draw_sync(console: Console, report: SyncReport) -> None:
     )
 
 
+def _done(change: Change) -> str:
+    return "recorded as it is" if change.reason in _RECORDED else _DONE[change.action]
+
+
 def plan_lines(changes: Iterable[Change]) -> list[str]:
     """The changes of a plan, one line each, to be shown before a question."""
     return [
-        f"  {_SIGNS[c.action]:<3} {c.kind:<9}  {_text(c.name)}  {_text(_what(c))}" for c in changes
+        f"  {_SIGNS[c.action]:<3} {c.kind:<9}  {_text(c.name)}  {_text(change_words(c))}"
+        for c in changes
     ]
 
 
@@ -72,18 +78,19 @@ def _head(found: Difference) -> str:
 
 def _draw_change(console: Console, change: Change, note: str = "") -> None:
     sign = console.style(f"{_SIGNS[change.action]:<3}", _STYLES[change.action])
-    words = _text(note or _what(change))
+    words = _text(note or change_words(change))
     console.out(f"  {sign} {change.kind:<9}  {_text(change.name)}  {words}".rstrip())
 
 
 def _draw_skipped(console: Console, change: SkippedChange) -> None:
     mark = console.style("skip", "warn")
-    console.out(f"  {mark} {change.kind:<8}  {_text(change.name)}  {_text(_what(change))}")
+    console.out(f"  {mark} {change.kind:<8}  {_text(change.name)}  {_text(change_words(change))}")
     console.out(f"       why: {_text(change.why)}")
     console.out(f"       fix: {_text(change.hint)}")
 
 
-def _what(change: Change) -> str:
+def change_words(change: Change) -> str:
+    """What is the matter with a thing, in a few words."""
     if change.kind == "config":
         place = f"  ({change.detail})" if change.detail else ""
         return f"{change.reason}: stored {change.before} → {change.after}{place}"
@@ -94,13 +101,19 @@ def _what(change: Change) -> str:
 
 def _texts(change: Change) -> Iterator[str]:
     """Both texts as a unified diff, where there are two."""
-    if change.kind == "config" or change.before is None or change.after is None:
+    if change.kind not in ("function", "index", "job") or None in (change.before, change.after):
         return
+    if change.reason == "owner_changed":
+        return
+    assert change.before is not None and change.after is not None
+    declared = "declared"
+    if change.kind == "function":
+        declared = f"sql/functions/{change.name.partition('(')[0]}.sql"
     lines = difflib.unified_diff(
         change.before.splitlines(),
         change.after.splitlines(),
         "database",
-        f"sql/functions/{change.name.partition('(')[0]}.sql",
+        declared,
         n=2,
         lineterm="",
     )
@@ -119,7 +132,7 @@ def _verdict(found: Difference) -> str:
     cosmetic = len(found.changes) - len(semantic)
     if not semantic:
         extra = f" · {cosmetic} cosmetic" if cosmetic else ""
-        return f"no drift: {found.unchanged} functions as declared{extra}"
+        return f"no drift: {found.unchanged} things as declared{extra}"
     counts = ", ".join(
         f"{_count(semantic, action)} to {action}"
         for action in ("create", "update", "replace", "delete")
