@@ -18,7 +18,7 @@ from psycopg.conninfo import make_conninfo
 from psycopg.rows import TupleRow, dict_row
 
 from negmem.db.dsn import Target
-from negmem.db.failures import translate
+from negmem.db.failures import NO_PRIVILEGE, DatabaseError, name_grant, translate, words_of
 from negmem.db.sqlfiles import Queries, blocks, fill
 from negmem.errors import NegmemError
 
@@ -229,11 +229,32 @@ class Database:
             connection.execute(self.queries("session", "commit"))
         except BaseException as error:
             self._roll_back(connection)
+            self._in_transaction = False
             if isinstance(error, psycopg.Error):
-                raise translate(error) from error
+                raise self.explained(translate(error)) from error
+            if isinstance(error, DatabaseError):
+                self.explained(error)
             raise
         finally:
             self._in_transaction = False
+
+    def explained(self, error: DatabaseError) -> DatabaseError:
+        """The error, with the missing grant named where a privilege is what it lacks.
+
+        Asks the catalog, once the transaction that failed is over.
+        """
+        connection = self._connection
+        if error.sqlstate != NO_PRIVILEGE or connection is None or connection.closed:
+            return error
+        if connection.info.transaction_status != pq.TransactionStatus.IDLE:
+            return error
+        params = {"schema": self.schema, "words": words_of(error.said)}
+        with contextlib.suppress(psycopg.Error):
+            statement = fill(blocks("session")["lacking"], {})
+            with connection.cursor(row_factory=dict_row) as cursor:
+                lacking = cursor.execute(statement, params).fetchall()
+            name_grant(error, lacking)
+        return error
 
     def _roll_back(self, connection: Connection) -> None:
         """Roll back; a connection in an unknown state is closed instead, which does the same."""
@@ -286,7 +307,7 @@ class Database:
         try:
             return cursor.execute(statement, params)
         except psycopg.Error as error:
-            raise translate(error) from error
+            raise self.explained(translate(error, str(statement))) from error
         finally:
             took_ms = (time.perf_counter() - started) * 1000
             log.debug("%.1f ms  %s", took_ms, " ".join(str(statement).split()))

@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+from typing import Any
+
 import psycopg
 
 from negmem.errors import NegmemError
 
+NO_PRIVILEGE = "42501"
+
 
 class DatabaseError(NegmemError):
-    """A statement failed; `sqlstate` is the server's five-letter code ("" when the client failed)."""
+    """A statement failed; `sqlstate` is the server's five-letter code ("" when the client failed).
+
+    `said` is the server's first line, `statement` the SQL that failed, where it is known.
+    """
 
     def __init__(
         self, code: str, message: str, *, why: str = "", hint: str = "", sqlstate: str = ""
     ) -> None:
         super().__init__(code, message, why=why, hint=hint)
         self.sqlstate = sqlstate
+        self.said = ""
+        self.statement = ""
 
 
 # sqlstate or its class → code, what failed, what to do
 _KNOWN: dict[str, tuple[str, str, str]] = {
-    "42501": (
+    NO_PRIVILEGE: (
         "privilege_missing",
         "the database role lacks a privilege",
         "ask the schema's owner for the grant, or connect as the owner",
@@ -60,7 +71,7 @@ _KNOWN: dict[str, tuple[str, str, str]] = {
 }
 
 
-def translate(error: psycopg.Error) -> DatabaseError:
+def translate(error: psycopg.Error, statement: str = "") -> DatabaseError:
     """The driver's error as one of negmem's, with SQLSTATE, DETAIL and HINT kept."""
     sqlstate = error.sqlstate or ""
     diag = error.diag
@@ -81,4 +92,45 @@ def translate(error: psycopg.Error) -> DatabaseError:
             "the database refused a statement",
             "run again with -vv to see the statement",
         )
-    return DatabaseError(code, message, why=why, hint=diag.message_hint or hint, sqlstate=sqlstate)
+    made = DatabaseError(code, message, why=why, hint=diag.message_hint or hint, sqlstate=sqlstate)
+    made.said = diag.message_primary or ""
+    made.statement = "\n".join(part for part in (diag.internal_query, statement) if part)
+    return made
+
+
+def words_of(text: str) -> list[str]:
+    """The words among which the server's sentence, in whatever language, names an object."""
+    return re.findall(r"[^\s\"'`«»“”„]+", text)
+
+
+def name_grant(error: DatabaseError, lacking: Sequence[dict[str, Any]]) -> None:
+    """Make a refusal say which grant is missing, on what, to whom.
+
+    Args: lacking, of each object that the server's sentence names: `kind`, `name` (quoted, with its
+    schema), `bare`, `privileges` that the `role` lacks, `owner`.
+    """
+    if not lacking:
+        return
+    thing = max(lacking, key=lambda found: bool(found["privileges"]))
+    role = thing["role"]
+    privileges = _asked_for(error.statement, thing["bare"], thing["privileges"])
+    if privileges:
+        words = ", ".join(privileges)
+        error.why = f"{role} lacks {words} on {thing['kind'].lower()} {thing['name']} · {error.why}"
+        error.hint = f"GRANT {words} ON {thing['kind']} {thing['name']} TO {role};"
+    else:
+        error.why = f"{role} does not own {thing['name']}, {thing['owner']} does · {error.why}"
+        error.hint = f"GRANT {thing['owner']} TO {role};    or connect as a member of it"
+
+
+def _asked_for(statement: str, name: str, lacking: Sequence[str]) -> list[str]:
+    """Those of the lacking privileges that the statement asks for; all where it does not tell."""
+    end = rf'(?:"\w+"\.)?"?{re.escape(name)}\b'
+    asked = {
+        "INSERT": rf"INSERT INTO {end}",
+        "DELETE": rf"DELETE FROM {end}",
+        "UPDATE": rf"UPDATE {end}|INSERT INTO {end}.*DO UPDATE|{end}.*FOR UPDATE",
+        "SELECT": rf"(?<!DELETE )FROM {end}|JOIN {end}",
+    }
+    found = [p for p in lacking if p in asked and re.search(asked[p], statement, re.DOTALL)]
+    return found or list(lacking)

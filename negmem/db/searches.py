@@ -42,7 +42,7 @@ def run_search(database: Database, params: dict[str, Any]) -> tuple[list[dict[st
     except psycopg.Error as error:
         with contextlib.suppress(psycopg.Error):
             connection.rollback()
-        raise translate(error) from error
+        raise database.explained(translate(error)) from error
     except BaseException:
         # What was sent can't be called back: its answers would be taken for those of the next query.
         connection.close()

@@ -39,3 +39,31 @@ ROLLBACK;
 -- name: bodies_unchecked
 -- Functions call one another: their bodies are checked when they first run, not in the order of creation.
 SET LOCAL check_function_bodies = off;
+
+-- name: lacking
+-- params: schema, words
+-- returns: the objects among the words of a refusal, with the privileges that the role lacks on each
+SELECT quote_ident(current_user) AS role, 'TABLE' AS kind, format('%%I.%%I', n.nspname, c.relname) AS name, c.relname::text AS bare,
+    quote_ident(pg_get_userbyid(c.relowner)) AS owner,
+    ARRAY(SELECT p.name FROM unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) AS p (name)
+          WHERE NOT has_table_privilege(c.oid, p.name)) AS privileges
+FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+WHERE n.nspname = %(schema)s::name AND c.relname = ANY (%(words)s::name[]) AND c.relkind IN ('r', 'p', 'v', 'm')
+UNION ALL
+SELECT quote_ident(current_user), 'SEQUENCE', format('%%I.%%I', n.nspname, c.relname), c.relname::text,
+    quote_ident(pg_get_userbyid(c.relowner)),
+    CASE WHEN has_sequence_privilege(c.oid, 'USAGE') THEN '{}' ELSE ARRAY['USAGE'] END
+FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+WHERE n.nspname = %(schema)s::name AND c.relname = ANY (%(words)s::name[]) AND c.relkind = 'S'
+UNION ALL
+SELECT quote_ident(current_user), 'FUNCTION', format('%%I.%%I(%%s)', n.nspname, p.proname, pg_get_function_identity_arguments(p.oid)),
+    p.proname::text, quote_ident(pg_get_userbyid(p.proowner)),
+    CASE WHEN has_function_privilege(p.oid, 'EXECUTE') THEN '{}' ELSE ARRAY['EXECUTE'] END
+FROM pg_proc AS p JOIN pg_namespace AS n ON n.oid = p.pronamespace
+WHERE n.nspname = %(schema)s::name AND p.proname = ANY (%(words)s::name[])
+UNION ALL
+SELECT quote_ident(current_user), 'SCHEMA', quote_ident(n.nspname), n.nspname::text, quote_ident(pg_get_userbyid(n.nspowner)),
+    CASE WHEN has_schema_privilege(n.oid, 'USAGE') THEN ARRAY['CREATE'] ELSE ARRAY['USAGE'] END
+FROM pg_namespace AS n
+WHERE n.nspname = ANY (%(words)s::name[])
+    AND NOT (has_schema_privilege(n.oid, 'USAGE') AND has_schema_privilege(n.oid, 'CREATE'));

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import psycopg
 import pytest
 
 from negmem.core.grants import SEQUENCES, TABLES
-from tests.support.cli import CliRunner
+from tests.support.cli import CliResult, CliRunner
 from tests.support.databases import TestDatabase
 from tests.support.roles import as_role, login_role
 
@@ -202,4 +204,233 @@ def test_a_function_that_is_made_anew_has_its_grants(
     assert database.value(
         "SELECT has_function_privilege(%s, 'negentropy.hmac_sha256(bytea, bytea)', 'EXECUTE')",
         (roles["reader"],),
+    )
+
+
+ALL_OK = ("ok", "ok", "ok", "ok")
+UNRECORDED = ("ok", "ok", "retrieval_not_recorded", "retrieval_not_recorded")
+AS_OWNER = ("ok", "roles_not_created", "roles_not_created", "roles_not_created")
+LOGS = "memory_retrieval_logs"
+
+
+def writers(privileges: str, table: str) -> tuple[str, str, str, str]:
+    """Owner and app may; the others are told which grant they lack."""
+    refused = f"GRANT {privileges} ON TABLE negentropy.{table}"
+    return ("ok", "ok", refused, refused)
+
+
+def owners(privileges: str, table: str) -> tuple[str, str, str, str]:
+    """The owner may; the others are told which grant they lack."""
+    refused = f"GRANT {privileges} ON TABLE negentropy.{table}"
+    return ("ok", refused, refused, refused)
+
+
+# command → what happens as owner, app, reader, auditor: ok, the code of a warning or an error, or the grant
+# that the refusal asks for. $ID is a memory, $GONE a removed one.
+COMMANDS: list[tuple[tuple[str, ...], tuple[str, str, str, str]]] = [
+    (("search", "吃", "--user", "ann"), UNRECORDED),
+    (("context", "tea", "--user", "ann"), UNRECORDED),
+    (("memory", "list", "--user", "ann"), ALL_OK),
+    (("memory", "show", "$ID"), ALL_OK),
+    (("config", "export"), ALL_OK),
+    (("automation", "show"), ALL_OK),
+    (("automation", "logs"), ALL_OK),
+    (("diff",), ALL_OK),
+    (("doctor",), ALL_OK),
+    (("memory", "add", "她不吃辣", "--user", "bob"), writers("INSERT", "users")),
+    (("ingest", "-", "--format", "jsonl"), writers("INSERT", "threads")),
+    (("memory", "edit", "$ID", "--content", "Ann drinks coffee"), writers("UPDATE", "memories")),
+    (("memory", "rm", "$ID"), writers("INSERT, UPDATE, DELETE", "memories")),
+    (("memory", "restore", "$GONE"), writers("INSERT, UPDATE, DELETE", "memories")),
+    (("memory", "pin", "$ID"), writers("UPDATE", "memories")),
+    (
+        ("curator", "prune", "--user", "ann", "--max-count", "1", "--yes"),
+        writers("UPDATE", "memories"),
+    ),
+    (
+        ("config", "set", "automation.retention.min_age_days", "9"),
+        owners("UPDATE", "memory_automation_configs"),
+    ),
+    (("automation", "enable", "cleanup_memories"), owners("UPDATE", "memory_automation_configs")),
+    (("automation", "disable", "cleanup_memories"), owners("UPDATE", "memory_automation_configs")),
+    (
+        ("automation", "run", "cleanup_memories"),
+        (
+            "ok",
+            "GRANT INSERT, UPDATE, DELETE ON TABLE negentropy.automation_runs",
+            f"GRANT SELECT, INSERT, UPDATE, DELETE ON TABLE negentropy.{LOGS}",
+            f"GRANT INSERT, UPDATE, DELETE ON TABLE negentropy.{LOGS}",
+        ),
+    ),
+    (("sync",), ALL_OK),
+    (("db", "migrate"), ALL_OK),
+    (("init", "--roles"), AS_OWNER),
+    (("uninstall", "--dry-run"), ALL_OK),
+]
+
+
+def outcome(found: CliResult, expected: str) -> str:
+    """What happened, in the words of the table."""
+    document = found.json
+    if found.code == 0:
+        codes = [warning["code"] for warning in document["warnings"]]
+        return expected if expected in codes else "ok"
+    error = document.get("error") or {"code": f"exit {found.code}", "hint": ""}
+    named = error["hint"].partition(" TO ")[0]
+    return named if error["code"] == "privilege_missing" else str(error["code"])
+
+
+def test_what_each_role_may_do(
+    cli: CliRunner, database: TestDatabase, roles: dict[str, str]
+) -> None:
+    wrong = []
+    for place, (words, expected) in enumerate(COMMANDS):
+        for key, wanted in zip(KEYS, expected, strict=True):
+            ids = [
+                cli("memory", "add", f"Ann drinks tea 吃茶 {n}", "--user", "ann", "--json")
+                .ok()
+                .json["memory"]["id"]
+                for n in range(2)
+            ]
+            cli("memory", "rm", ids[1]).ok()
+            line = {
+                "thread": f"t{place}{key}",
+                "user": "ann",
+                "turns": [{"role": "user", "text": "hello 你好"}],
+            }
+            with acting(database, roles[key]) as dsn:
+                found = cli(
+                    *[{"$ID": ids[0], "$GONE": ids[1]}.get(word, word) for word in words],
+                    "--json",
+                    env={"NEGMEM_DSN": dsn},
+                    stdin=json.dumps(line) + "\n",
+                )
+            if outcome(found, wanted) != wanted:
+                wrong.append((words, key, outcome(found, wanted), wanted, found.stdout[:400]))
+    assert wrong == []
+
+
+def test_sync_of_the_app_is_refused_as_a_whole(
+    cli: CliRunner, database: TestDatabase, roles: dict[str, str]
+) -> None:
+    database.rows("DROP FUNCTION negentropy.hmac_sha256")
+    with acting(database, roles["app"]) as dsn:
+        found = cli("sync", "--json", env={"NEGMEM_DSN": dsn})
+    assert found.code == 1
+    assert found.json["error"]["code"] in ("privilege_missing", "function_not_owned")
+    with acting(database, roles["owner"]) as dsn:
+        cli("sync", "--json", env={"NEGMEM_DSN": dsn}).ok()
+    assert differences(cli) == set()
+
+
+def test_the_app_writes_the_trail_through_its_function_alone(
+    cli: CliRunner, database: TestDatabase, roles: dict[str, str]
+) -> None:
+    with acting(database, roles["app"]) as dsn, psycopg.connect(dsn, autocommit=True) as app:
+        app.execute(
+            "SELECT negentropy.record_audit_entries('negmem', 'ann', ARRAY['m1'], 'delete', '她要求删除')"
+        )
+        for statement in (
+            "INSERT INTO negentropy.memory_audit_logs SELECT * FROM negentropy.memory_audit_logs",
+            "DELETE FROM negentropy.audit_details",
+            "SELECT key FROM negentropy.audit_keys",
+            "SELECT erasure_key FROM negentropy.installation",
+            "SELECT * FROM negentropy.memory_audit_logs",
+        ):
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                app.execute(statement.encode())
+        assert app.execute("SELECT id FROM negentropy.installation").fetchone()
+        name = app.info.user
+    with acting(database, roles["auditor"]) as dsn, psycopg.connect(dsn) as auditor:
+        assert auditor.execute("SELECT note, actor FROM negentropy.audit_details").fetchall() == [
+            ("她要求删除", name)
+        ]
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            auditor.execute("SELECT key FROM negentropy.audit_keys")
+    with (
+        acting(database, roles["reader"]) as dsn,
+        psycopg.connect(dsn) as reader,
+        pytest.raises(psycopg.errors.InsufficientPrivilege),
+    ):
+        reader.execute(
+            "SELECT negentropy.record_audit_entries('negmem', 'ann', ARRAY['m1'], 'delete')"
+        )
+
+
+@SERVERS
+def test_without_createrole_the_sql_for_an_administrator_is_told(
+    cli: CliRunner, empty_database: TestDatabase
+) -> None:
+    names = {key: f"{empty_database.name}_{key}" for key in KEYS}
+    named = {f"NEGMEM_GOVERNANCE__ROLES__{key.upper()}": name for key, name in names.items()}
+    empty_database.rows("CREATE EXTENSION vector")
+    with login_role(empty_database.server, empty_database.name) as name:
+        empty_database.rows(f'GRANT CREATE ON DATABASE "{empty_database.name}" TO "{name}"')
+        env = {**named, "NEGMEM_DSN": as_role(empty_database.dsn, name)}
+        refused = cli("init", "--roles", "--json", env=env)
+        assert (refused.code, refused.json["error"]["code"]) == (1, "roles_not_created")
+        assert not empty_database.rows("SELECT 1 FROM pg_namespace WHERE nspname = 'negentropy'")
+        hint = refused.json["error"]["hint"]
+        by_hand = hint.removeprefix("as a superuser: ").partition("   then: ")[0]
+        empty_database.rows(by_hand)
+        try:
+            assert cli("init", "--roles", "--json", env=env).ok().json["roles_made"] == []
+            assert cli("diff", "--json", env=env).ok().json["changes"] == []
+            removed = cli("uninstall", "--yes", "--json", env=env).ok().json
+            assert (removed["roles"], removed["kept_roles"]) == ([], {})
+        finally:
+            for role in names.values():
+                empty_database.rows(f'DROP OWNED BY "{role}" CASCADE')
+                empty_database.rows(f'DROP ROLE "{role}"')
+
+
+@SERVERS
+def test_a_role_that_may_create_roles_needs_no_superuser(
+    cli: CliRunner, empty_database: TestDatabase
+) -> None:
+    names = {key: f"{empty_database.name}_{key}" for key in KEYS}
+    named = {f"NEGMEM_GOVERNANCE__ROLES__{key.upper()}": name for key, name in names.items()}
+    empty_database.rows("CREATE EXTENSION vector")
+    with login_role(empty_database.server, empty_database.name, attributes="CREATEROLE") as name:
+        empty_database.rows(f'GRANT CREATE ON DATABASE "{empty_database.name}" TO "{name}"')
+        env = {**named, "NEGMEM_DSN": as_role(empty_database.dsn, name)}
+        made = cli("init", "--roles", "--json", env=env).ok().json
+        assert sorted(made["roles_made"]) == sorted(names.values())
+        assert cli("diff", "--json", env=env).ok().json["changes"] == []
+        assert cli("init", "--json", env=env).ok().json["status"] == "healthy"
+        shown = cli("uninstall", "--dry-run", "--json", env=env).ok().json
+        assert sorted(shown["roles"]) == sorted(names.values())
+        removed = cli("uninstall", "--yes", "--json", env=env).ok().json
+        assert sorted(removed["roles"]) == sorted(names.values()), removed
+    left = empty_database.rows(
+        "SELECT rolname FROM pg_roles WHERE rolname = ANY (%s)", (list(names.values()),)
+    )
+    assert left == []
+
+
+def test_uninstall_keeps_a_role_that_holds_something_elsewhere(
+    cli: CliRunner, database: TestDatabase, roles: dict[str, str]
+) -> None:
+    database.rows("CREATE TABLE public.theirs (id integer)")
+    database.rows(f'GRANT SELECT ON public.theirs TO "{roles["reader"]}"')
+    removed = cli("uninstall", "--yes", "--json").ok().json
+    assert removed["kept_roles"] == {roles["reader"]: f"grants in {database.name}"}
+    assert sorted(removed["roles"]) == sorted(set(roles.values()) - {roles["reader"]})
+
+
+def test_a_role_that_is_more_than_a_group_is_refused(
+    cli: CliRunner, database: TestDatabase, names: dict[str, str]
+) -> None:
+    database.rows(f'CREATE ROLE "{names["reader"]}" LOGIN')
+    refused = cli("init", "--roles", "--json")
+    assert (refused.code, refused.json["error"]["code"]) == (1, "role_unfit")
+    assert not database.rows("SELECT 1 FROM pg_roles WHERE rolname = %s", (names["app"],))
+    assert differences(cli) == set()
+
+
+def test_the_plan_shows_what_it_would_grant(cli: CliRunner, names: dict[str, str]) -> None:
+    text = cli("init", "--roles", "--dry-run").ok().stdout
+    assert f'CREATE ROLE "{names["auditor"]}" NOLOGIN;' in text
+    assert (
+        f'GRANT SELECT ON TABLE "negentropy"."memory_audit_logs" TO "{names["auditor"]}";' in text
     )

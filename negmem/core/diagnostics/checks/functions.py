@@ -9,6 +9,7 @@ from negmem.core.diagnostics.probe import Probe
 from negmem.core.diagnostics.registry import Found, NotNeededError, check
 from negmem.core.formulas.fusion import rrf_score
 from negmem.core.formulas.retention import retention_score
+from negmem.core.grants import AS_OWNER
 from negmem.db.failures import DatabaseError
 from negmem.db.functions import Comparison
 from negmem.db.look import CANCELLED
@@ -111,6 +112,9 @@ def function_leftover(probe: Probe) -> Found | None:
 def function_not_executable(probe: Probe) -> Found | None:
     """This role may call the managed functions."""
     names = set(function_names())
+    if not all(table["can_write"] for name, table in probe.tables.items() if name == "memories"):
+        # Who only reads has no use for what writes with the owner's rights.
+        names -= AS_OWNER.keys()
     refused = sorted(
         {f["name"] for f in probe.function_access if f["name"] in names and not f["can_execute"]}
     )
