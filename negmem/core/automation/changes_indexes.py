@@ -177,7 +177,8 @@ def _compared(
         return _change(name, "edited", "replace", index.definition, canonical, differences)
     if not index.is_valid:
         after = canonical or statement
-        return _change(name, "invalid", "replace", index.definition, after, ["valid"])
+        before = f"{index.definition}\n-- invalid"
+        return _change(name, "invalid", "replace", before, after, ["valid"])
     return None
 
 
