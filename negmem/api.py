@@ -8,16 +8,24 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 from uuid import UUID
 
 from negmem.core.session import Session, open_session
 from negmem.errors import UsageError
 
 if TYPE_CHECKING:
+    from negmem.core.models.change import (
+        AutomationSnapshot,
+        Difference,
+        JobSwitch,
+        Reconciled,
+        SyncReport,
+    )
     from negmem.core.models.context import Context
     from negmem.core.models.diagnosis import Diagnosis
     from negmem.core.models.ingest import Ingested
+    from negmem.core.models.job import JobRun, RunLog
     from negmem.core.models.memory import AddedMemory, MemoryChange, MemoryList
     from negmem.core.models.memory import Memory as MemoryItem
     from negmem.core.models.pruning import Pruned
@@ -81,6 +89,7 @@ class Memory:
         self._checked = False
         self.memory = Memories(self)
         self.curator = Curator(self)
+        self.automation = Automation(self)
 
     @property
     def session(self) -> Session:
@@ -108,6 +117,34 @@ class Memory:
         from negmem.core.diagnostics.runner import diagnose
 
         return diagnose(self._session)
+
+    def diff(self, names: Sequence[str] = ()) -> Difference:
+        """What differs between YAML, stored config and database; `drift` where anything that counts does.
+
+        Args: names, of functions, config keys, indexes or jobs; none means all.
+        """
+        from negmem.core.automation.sync import diff
+
+        return diff(self.session, names)
+
+    def sync(
+        self,
+        *,
+        overwrite_edited: bool = False,
+        prune: bool = False,
+        take: Literal["yaml", "stored"] | None = None,
+        dry_run: bool = False,
+    ) -> SyncReport:
+        """Make the database agree with what is declared, all of it or nothing.
+
+        Args: overwrite_edited, also functions changed by hand, whose text is kept; prune, also delete
+        what is negmem's and no longer wanted; take, who wins where YAML and stored config both
+        changed. `skipped` says what was left, and why.
+        """
+        from negmem.core.automation.sync import Consent, sync
+
+        consent = Consent(overwrite_edited, prune, take)
+        return sync(self.session, consent, dry_run=dry_run)
 
     def ingest(
         self,
@@ -359,3 +396,46 @@ class Curator:
         session = self._owner.session
         planned = prune.plan(session, _user(user), max_age_days=max_age_days, max_count=max_count)
         return prune.preview(session, planned) if dry_run else prune.apply(session, planned)
+
+
+class Automation:
+    """`mem.automation`: config, functions and the predefined jobs."""
+
+    def __init__(self, owner: Memory) -> None:
+        self._owner = owner
+
+    def show(self) -> AutomationSnapshot:
+        """Config, functions, jobs and what the database can carry, each with its state."""
+        from negmem.core.automation.snapshot import snapshot
+
+        return snapshot(self._owner.session)
+
+    def enable(self, job: str, *, dry_run: bool = False) -> JobSwitch:
+        """Store the wish that a job run; says whether anything runs it."""
+        from negmem.core.automation.jobs import switch
+
+        return switch(self._owner.session, job, True, dry_run=dry_run)
+
+    def disable(self, job: str, *, dry_run: bool = False) -> JobSwitch:
+        """Store the wish that a job not run."""
+        from negmem.core.automation.jobs import switch
+
+        return switch(self._owner.session, job, False, dry_run=dry_run)
+
+    def reconcile(self, job: str, *, dry_run: bool = False) -> Reconciled:
+        """Make pg_cron hold one job as the stored config asks."""
+        from negmem.core.automation.jobs import reconcile
+
+        return reconcile(self._owner.session, job, dry_run=dry_run)
+
+    def run(self, job: str, *, dry_run: bool = False) -> JobRun:
+        """Run one job now, with or without pg_cron."""
+        from negmem.core.automation.job_runs import run
+
+        return run(self._owner.session, job, dry_run=dry_run)
+
+    def logs(self, job: str | None = None, *, limit: int = 20) -> RunLog:
+        """Recent runs, newest first, each saying what ran it."""
+        from negmem.core.automation.job_runs import logs
+
+        return logs(self._owner.session, job, limit=limit)

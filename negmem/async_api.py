@@ -77,6 +77,7 @@ class AsyncMemory:
         self._threads = ThreadPoolExecutor(connections, thread_name_prefix="negmem")
         self.memory = AsyncMemories(self)
         self.curator = AsyncCurator(self)
+        self.automation = AsyncAutomation(self)
 
     async def run(self, act: Callable[[api.Memory], R]) -> R:
         """What `act` returns, called in a worker thread with its own memory."""
@@ -93,6 +94,8 @@ class AsyncMemory:
 
     init = _awaited(api.Memory.init)
     doctor = _awaited(api.Memory.doctor)
+    diff = _awaited(api.Memory.diff)
+    sync = _awaited(api.Memory.sync)
     ingest = _awaited(api.Memory.ingest)
     search = _awaited(api.Memory.search)
     context = _awaited(api.Memory.context)
@@ -137,3 +140,14 @@ class AsyncCurator(_Noun):
     """`mem.curator`: what is kept of a user's memories."""
 
     prune = _awaited_of("curator", api.Curator.prune)
+
+
+class AsyncAutomation(_Noun):
+    """`mem.automation`: config, functions and the predefined jobs."""
+
+    show = _awaited_of("automation", api.Automation.show)
+    enable = _awaited_of("automation", api.Automation.enable)
+    disable = _awaited_of("automation", api.Automation.disable)
+    reconcile = _awaited_of("automation", api.Automation.reconcile)
+    run = _awaited_of("automation", api.Automation.run)
+    logs = _awaited_of("automation", api.Automation.logs)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import negmem
-from negmem.async_api import AsyncCurator, AsyncMemories, AsyncMemory
+from negmem.async_api import AsyncAutomation, AsyncCurator, AsyncMemories, AsyncMemory
 from negmem.errors import NegmemError, UsageError
 from tests.support.databases import TestDatabase
 from tests.support.embedder import FakeEmbedder
@@ -96,3 +96,35 @@ def test_the_async_face_has_the_same_names() -> None:
     assert verbs(AsyncMemory) - {"run"} == verbs(api.Memory)
     assert verbs(AsyncMemories) == verbs(api.Memories)
     assert verbs(AsyncCurator) == verbs(api.Curator)
+    assert verbs(AsyncAutomation) == verbs(api.Automation)
+
+
+@pytest.mark.servers("embedded", "pooled")
+def test_diff_and_sync_as_ci_would(database: TestDatabase) -> None:
+    with negmem.connect(database.dsn, embedder=FakeEmbedder()) as mem:
+        mem.init()
+        assert not mem.diff().drift
+        database.rows("DROP FUNCTION negentropy.rrf_score")
+        assert [c.name for c in mem.sync(dry_run=True).applied] == ["rrf_score"]
+        assert [c.reason for c in mem.diff(["rrf_score"]).changes] == ["missing"]
+        assert [c.action for c in mem.sync().applied] == ["create"]
+        assert not mem.diff().drift
+        assert mem.automation.enable("cleanup_memories").changed
+        shown = {job.job_key: job.enabled for job in mem.automation.show().jobs}
+        assert shown["cleanup_memories"]
+        assert mem.automation.run("cleanup_memories").job_key == "cleanup_memories"
+        assert [run.job_key for run in mem.automation.logs().runs] == ["cleanup_memories"]
+        assert not mem.automation.disable("cleanup_memories").enabled
+
+
+def test_drift_is_awaited_too(database: TestDatabase) -> None:
+    async def work() -> list[bool]:
+        async with negmem.connect_async(database.dsn, embedder=FakeEmbedder()) as mem:
+            await mem.init()
+            database.rows("DROP FUNCTION negentropy.rrf_score")
+            before = (await mem.diff()).drift
+            await mem.sync()
+            shown = await mem.automation.show()
+            return [before, (await mem.diff()).drift, shown.is_main]
+
+    assert asyncio.run(work()) == [True, False, True]
