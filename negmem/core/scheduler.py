@@ -25,7 +25,7 @@ from negmem.core.models.job import ScheduledJob, SchedulerLeader, SchedulerRun, 
 from negmem.core.models.schedule import EverySeconds, parse_cron
 from negmem.core.session import Session
 from negmem.db.connect import Database
-from negmem.db.cron import read_basis
+from negmem.db.cron_records import read_basis
 from negmem.db.dsn import Target
 from negmem.errors import NegmemError
 

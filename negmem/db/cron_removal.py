@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from negmem.db.connect import Database
-from negmem.db.cron import Cron, own_row, read_basis, unschedule_statement
+from negmem.db.cron import Cron, unschedule_statement
+from negmem.db.cron_records import own_row, read_basis
 
 _TIMEOUT_MS = 5_000
 

@@ -103,6 +103,22 @@ def test_the_export_is_a_file_of_each_format(negmem: CliRunner, database: TestDa
     assert negmem("automation", "export", "--format", "launchd").code == 2
 
 
+def test_the_export_of_another_app_has_names_that_are_taken(
+    negmem: CliRunner, database: TestDatabase
+) -> None:
+    database.rows(f"INSERT INTO {S}.memory_automation_configs (app_name) VALUES ('订单 50%')")
+    every = [
+        negmem("automation", "export", C, "--app", "订单 50%", "--format", name).ok().stdout
+        for name in ("crontab", "systemd", "kubernetes")
+    ]
+    assert "--app '订单 50\\%'" in every[0]
+    assert '--app "订单 50%%"' in every[1]
+    (document,) = yaml.safe_load_all(every[2])
+    assert re.fullmatch(r"negmem-cleanup-memories-50-[0-9a-f]{6}", document["metadata"]["name"])
+    container = document["spec"]["jobTemplate"]["spec"]["template"]["spec"]["containers"][0]
+    assert container["command"][-2:] == ["--app", "订单 50%"]
+
+
 def test_the_scheduler_does_what_is_due_once(negmem: CliRunner, database: TestDatabase) -> None:
     assert "no built-in scheduler runs" in negmem("scheduler", "status").stdout
     negmem("automation", "enable", "trigger_consolidation")

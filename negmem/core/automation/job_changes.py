@@ -11,9 +11,9 @@ from negmem.core.automation.job_catalog import JOBS, refuse_long_name
 from negmem.core.automation.job_states import JobsView, JudgedJob, all_wanted, judge_all
 from negmem.core.models.change import Action, Change, SkippedChange, UnmanagedObject
 from negmem.core.session import Session
-from negmem.db import cron as jobs_in_cron
-from negmem.db import ledger
-from negmem.db.cron import Basis, Cron, CronJob, definition_text, read_basis
+from negmem.db import cron_records, ledger
+from negmem.db.cron import Cron
+from negmem.db.cron_records import Basis, CronJob, definition_text, read_basis
 from negmem.errors import NegmemError
 
 _ACTIONS: dict[str, Action] = {"create": "create", "alter": "update", "delete": "delete"}
@@ -211,7 +211,7 @@ class JobScope:
         if job.todo == "delete":
             assert row is not None
             cron.unschedule(row.job_id)
-            return lambda: jobs_in_cron.forget(self.database, job.name, job.app)
+            return lambda: cron_records.forget(self.database, job.name, job.app)
         assert want is not None
         owner = cron.role
         if job.todo == "create":
@@ -226,7 +226,7 @@ class JobScope:
             job_id, owner = row.job_id, row.owner
             if job.todo == "alter":
                 job_id, owner = self._alter(job, row)
-        return lambda: jobs_in_cron.record(
+        return lambda: cron_records.record(
             self.database,
             want.name,
             want.app,

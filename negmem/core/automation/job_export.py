@@ -5,6 +5,9 @@ Each calls `negmem automation run`, so that the run is recorded and an overlappi
 
 from __future__ import annotations
 
+import hashlib
+import json
+import re
 import shlex
 from collections.abc import Callable, Iterable, Sequence
 from typing import Literal
@@ -20,6 +23,7 @@ from negmem.errors import NegmemError
 Format = Literal["crontab", "systemd", "kubernetes"]
 _WEEKDAYS = ("Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat")
 _ALL_WEEKDAYS, _ALL_DAYS = frozenset(range(7)), frozenset(range(1, 32))
+_PLAIN_WORD = re.compile(r"[A-Za-z0-9@%_+=:,./-]+")
 _ALL_MONTHS = frozenset(range(1, 13))
 
 
@@ -52,6 +56,16 @@ def export(session: Session, format_name: Format, keys: Sequence[str] = ()) -> J
     return JobExport(format=format_name, jobs=[job.kind.key for job in chosen], text=text)
 
 
+def _unit_name(job: WantedJob) -> str:
+    """A name that systemd and Kubernetes take; one an app, whatever characters the app's has."""
+    name = f"negmem-{job.kind.key.replace('_', '-')}"
+    if job.app_argument is None:
+        return name
+    plain = re.sub(r"[^a-z0-9]+", "-", job.app.lower()).strip("-")[:12]
+    digest = hashlib.sha256(job.app.encode()).hexdigest()[:6]
+    return "-".join(part for part in (name, plain, digest) if part)
+
+
 def _arguments(session: Session, job: WantedJob) -> list[str]:
     words = ["negmem", "automation", "run", job.kind.key, "-q"]
     if job.app_argument is not None:
@@ -78,9 +92,11 @@ def _crontab(session: Session, jobs: Sequence[WantedJob]) -> str:
 def _systemd(session: Session, jobs: Sequence[WantedJob]) -> str:
     parts = []
     for job in jobs:
-        name = f"negmem-{job.kind.key.replace('_', '-')}"
+        name = _unit_name(job)
         words = [word.replace("%", "%%").replace("$", "$$") for word in _arguments(session, job)]
-        command = " ".join(['"' + w + '"' if " " in w else w for w in words])
+        command = " ".join(
+            w if _PLAIN_WORD.fullmatch(w) else json.dumps(w, ensure_ascii=False) for w in words
+        )
         parts.append(
             f"# /etc/systemd/system/{name}.service\n"
             f"[Unit]\nDescription=negmem {job.kind.label}\nAfter=network-online.target\n\n"
@@ -92,7 +108,7 @@ def _systemd(session: Session, jobs: Sequence[WantedJob]) -> str:
             f"[Unit]\nDescription=negmem {job.kind.label}\n\n"
             f"[Timer]\n{_timer_lines(job)}\n\n[Install]\nWantedBy=timers.target\n"
         )
-    names = " ".join(f"negmem-{j.kind.key.replace('_', '-')}.timer" for j in jobs)
+    names = " ".join(f"{_unit_name(job)}.timer" for job in jobs)
     return "\n".join(parts) + f"\n# systemctl daemon-reload && systemctl enable --now {names}\n"
 
 
@@ -126,8 +142,6 @@ def _listed(values: frozenset[int], whole: Iterable[int]) -> str:
 
 
 def _kubernetes(session: Session, jobs: Sequence[WantedJob]) -> str:
-    import json
-
     documents = []
     for job in jobs:
         if isinstance(parse_cron(job.schedule), EverySeconds):
@@ -138,7 +152,7 @@ def _kubernetes(session: Session, jobs: Sequence[WantedJob]) -> str:
             f"""apiVersion: batch/v1
 kind: CronJob
 metadata:
-  name: negmem-{job.kind.key.replace("_", "-")}
+  name: {_unit_name(job)}
 spec:
   schedule: {schedule}
   timeZone: Etc/UTC

@@ -19,9 +19,10 @@ from negmem.core.automation.job_catalog import (
 from negmem.core.automation.stored import read_stored
 from negmem.core.models.job import JobRun, LoggedRun, RunLog
 from negmem.core.session import Session
-from negmem.db import cron
+from negmem.db import job_calls
 from negmem.db.connect import Database
 from negmem.db.cron import Cron
+from negmem.db.cron_records import read_basis
 from negmem.db.failures import DatabaseError
 from negmem.errors import NegmemError
 
@@ -55,11 +56,11 @@ def run_to_end(
     while True:
         started_at = datetime.now(timezone.utc)
         try:
-            called = cron.call(database, job.kind.key, job.command, timeout_ms=CALL_TIMEOUT_MS)
+            called = job_calls.call(database, job.kind.key, job.command, timeout_ms=CALL_TIMEOUT_MS)
         except DatabaseError as error:
             status = "cancelled" if error.sqlstate == "57014" else "failed"
             with contextlib.suppress(NegmemError):
-                cron.record_failure(
+                job_calls.record_failure(
                     database,
                     job.kind.key,
                     job.app_argument,
@@ -128,7 +129,7 @@ def logs(session: Session, key: str | None = None, *, limit: int = 20) -> RunLog
             )
         elif home.facts.state == "created":
             looked_at.insert(0, _CRON_LOG)
-            recorded = cron.read_basis(database).recorded
+            recorded = read_basis(database).recorded
             here = database.facts.database
             ids = {
                 r.job_id: key

@@ -11,15 +11,8 @@ from negmem.core.models.change import JobState
 from negmem.core.models.schedule import parse_cron
 from negmem.core.session import Session
 from negmem.core.text.sql_tokens import same_sql
-from negmem.db.cron import (
-    Basis,
-    Cron,
-    CronJob,
-    RecordedJob,
-    own_row,
-    schedule_statement,
-    unschedule_statement,
-)
+from negmem.db.cron import Cron, schedule_statement, unschedule_statement
+from negmem.db.cron_records import Basis, CronJob, RecordedJob, own_row
 from negmem.errors import NegmemError
 
 _Maker = Callable[..., "JudgedJob"]
