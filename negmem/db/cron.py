@@ -14,6 +14,7 @@ from negmem.db.cron_records import CronJob
 from negmem.db.failures import DatabaseError
 from negmem.db.look import look
 from negmem.db.sqlfiles import blocks, fill, quote_identifier
+from negmem.errors import NegmemError
 
 # The log of pg_cron has no index by job: only its end is looked at.
 LATEST_RUNS = 5_000
@@ -51,6 +52,10 @@ class Cron:
             self.facts, self._home = cron_probes.cron_facts(
                 self._own, known.get(cron_probes.LIBRARY), timeout_ms=timeout_ms
             )
+        except NegmemError as error:
+            # No second connection, or no answer in time: unknown, and no reason to do nothing at all.
+            self.close()
+            self.facts = CronFacts(None, reason=f"{error.message} ({error.why})")
         except BaseException:
             self.close()
             raise

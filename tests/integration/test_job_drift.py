@@ -428,6 +428,21 @@ def test_jobs_of_another_role_are_unknown_and_not_made_twice(
     assert desk.jobs() == before
 
 
+def test_a_role_with_one_connection_is_told_that_it_can_not_tell(
+    database: TestDatabase, desk: CronDesk, role: str, session: Session
+) -> None:
+    sync(session)
+    before = desk.jobs()
+    desk.sql(f'ALTER ROLE "{role}" CONNECTION LIMIT 1')
+    with as_role(database, role) as limited:
+        assert diff(limited, [desk.name(C)]).changes == []
+        assert {w["code"] for w in limited.warnings} >= {"job_unknown_state"}
+        (job,) = [job for job in jobs(limited) if job.job_key == C]
+        assert job.status == "unknown"
+        assert "connection" in job.reason
+    assert desk.jobs() == before
+
+
 def test_two_roles_make_one_job(
     database: TestDatabase, desk: CronDesk, role: str, session: Session
 ) -> None:
