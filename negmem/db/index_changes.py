@@ -126,8 +126,7 @@ def build(database: Database, name: str, statement: str, *, replaces: bool) -> N
     unique = head["unique"] or ""
     create = f"CREATE {unique}INDEX CONCURRENTLY {quote_identifier(new_name)} ON {statement[head.end() :]}"
     try:
-        if replaces:
-            connection.execute(_statement(database, "drop_index", new_name))
+        connection.execute(_statement(database, "drop_index", f"{name}{_SUFFIX}"))
         connection.execute(create.encode())
         if replaces:
             connection.execute(_statement(database, "drop_index", name))

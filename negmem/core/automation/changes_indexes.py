@@ -55,9 +55,8 @@ class IndexPart(Part):
             with database.transaction() as connection:
                 # Another process may have built them while this one waited for its turn.
                 now = find(session, connection, observe(database, connection, app=session.app))
-            for change in now.changes:
-                if change.name not in {c.name for c in due}:
-                    continue
+            made = [c for c in now.changes if c.name in {d.name for d in due}]
+            for change in made:
                 if change.action == "delete":
                     index_changes.drop(database, change.name)
                     values = {"kind": "index", "names": [change.name]}
@@ -77,7 +76,7 @@ class IndexPart(Part):
                 why=", ".join(sorted(wrong)),
                 hint="negmem diff -v",
             )
-        return list(due)
+        return made
 
 
 class _turn:

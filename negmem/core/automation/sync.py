@@ -16,6 +16,7 @@ from negmem.core.automation.plan_file import PlanFile, check_plan, planned
 from negmem.core.models.change import Change, Difference, SkippedChange, SyncReport
 from negmem.core.session import Session
 from negmem.db import ledger
+from negmem.db.failures import DatabaseError
 from negmem.errors import NegmemError
 
 _PATIENCE_S = 60.0
@@ -37,9 +38,16 @@ class _Decided:
         self.skipped.append(SkippedChange(**change.model_dump(), why=reason.why, hint=reason.hint))
 
     def retell(self, made: Sequence[Change]) -> None:
-        """Take over what is known of changes only once they are made."""
+        """Take over what is known of changes only once they are made.
+
+        An index that another process built while this one waited is none of ours.
+        """
         told = {(change.kind, change.name): change for change in made}
-        self.applied = [told.get((change.kind, change.name), change) for change in self.applied]
+        self.applied = [
+            told.get((change.kind, change.name), change)
+            for change in self.applied
+            if change.kind != "index" or (change.kind, change.name) in told
+        ]
 
 
 def diff(session: Session, names: Sequence[str] = ()) -> Difference:
@@ -105,8 +113,12 @@ def sync(
         plan, decided = _try(session, consent, dry_run=True, plan_file=plan_file)
     else:
         plan, decided = _patiently(session, consent, plan_file)
-        for number, part in enumerate(plan.parts):
-            decided.retell(part.finish(session, decided.due.get(number, [])))
+        made = [
+            change
+            for number, part in enumerate(plan.parts)
+            for change in part.finish(session, decided.due.get(number, []))
+        ]
+        decided.retell(made)
     if not dry_run:
         _warn_of_access(session, decided)
     return _report(session, plan, decided, dry_run)
@@ -150,9 +162,22 @@ def _patiently(
         try:
             return _try(session, consent, dry_run=False, plan_file=plan_file)
         except NegmemError as error:
-            if error.code not in _PASSING or time.monotonic() > deadline:
+            if not _is_passing(error) or time.monotonic() > deadline:
                 raise
         time.sleep(random.uniform(0.05, 0.5))
+
+
+def _is_passing(error: NegmemError) -> bool:
+    """Whether another writer was in the way, so that the same again may succeed.
+
+    A function that somebody writes at the same moment without negmem's lock is refused by the
+    catalog itself: as a duplicate key, or in words alone.
+    """
+    if error.code in _PASSING:
+        return True
+    return isinstance(error, DatabaseError) and (
+        error.sqlstate == "23505" or "concurrently" in error.why
+    )
 
 
 def _try(
