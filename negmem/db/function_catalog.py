@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import psycopg
@@ -21,6 +21,8 @@ _STAMP = re.compile(
     r"\[negmem (?P<version>\S+) template (?P<template>[0-9a-f]{16})"
     r" definition (?P<definition>[0-9a-f]{16})\]\s*\Z"
 )
+_VECTOR_TYPE = re.compile(r"(?:\"(?:[^\"]|\"\")+\"|\b\w+)\.(vector|halfvec|sparsevec)\b")
+_TYPED = ("argument_types", "identity", "arguments", "result")
 _HEAD = re.compile(r"\A(?P<act>[A-Z ]+ FUNCTION )(?:\"(?:[^\"]|\"\")+\"|\w+)\.")
 
 
@@ -55,8 +57,14 @@ class Definition:
 
     @property
     def digest(self) -> str:
-        """Sixteen hex digits that change with anything that counts."""
-        text = json.dumps(asdict(self), sort_keys=True, ensure_ascii=False)
+        """Sixteen hex digits that change with anything that counts.
+
+        Not with the schema of pgvector's types: who moves the extension has edited no function.
+        """
+        values = vars(self) | {
+            field: _VECTOR_TYPE.sub(r"\1", vars(self)[field]) for field in _TYPED
+        }
+        text = json.dumps(values, sort_keys=True, ensure_ascii=False)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 

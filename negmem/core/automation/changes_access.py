@@ -37,6 +37,9 @@ class AccessPart(Part):
         back = [f for f in live if f.definition.signature in lost]
         for function in back:
             self._give_back(session, connection, function)
+        gone = lost - {f.definition.signature for f in live}
+        if gone:
+            session.database.execute("functions", "forget", {"names": sorted(gone)})
         new = [f for f in live if f.definition.signature in changed | self.unrecorded]
         record(session.database, connection, new)
 
