@@ -332,6 +332,7 @@ def test_a_copy_of_the_database_leaves_the_jobs_of_the_original(
     report = sync(session)
     (skipped,) = [s for s in report.skipped if s.name == desk.name(C)]
     assert 'database "postgres" has this name' in skipped.why
+    assert 'record is of database "original", this is a copy' in skipped.why
     assert [row["jobid"] for row in desk.jobs()] == [row["jobid"] for row in before]
 
 

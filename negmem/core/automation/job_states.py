@@ -145,7 +145,7 @@ def _judge(
         "missing",
         "job_missing",
         todo="create",
-        leave=_taken(want, same_name, cron) or _not_permitted(cron, by_hand),
+        leave=_taken(want, recorded, same_name, cron) or _not_permitted(cron, by_hand),
     )
 
 
@@ -324,15 +324,19 @@ def _not_permitted(cron: Cron, by_hand: str) -> Leave | None:
     )
 
 
-def _taken(want: WantedJob, same_name: Sequence[CronJob], cron: Cron) -> Leave | None:
+def _taken(
+    want: WantedJob, recorded: RecordedJob | None, same_name: Sequence[CronJob], cron: Cron
+) -> Leave | None:
     """pg_cron knows one job per name and owner: scheduling ours would replace that one."""
     for row in same_name:
         if row.owner == cron.role:
-            return Leave(
-                f'job {row.job_id} of database "{row.database}" has this name, and {cron.role} owns it:'
-                " pg_cron would replace it",
-                "negmem config set automation.jobs.prefix NAME_",
+            why = (
+                f'job {row.job_id} of database "{row.database}" has this name, and {cron.role}'
+                " owns it: pg_cron would replace it"
             )
+            if recorded is not None and recorded.database != cron.database.facts.database:
+                why += f'; negmem\'s record is of database "{recorded.database}", this is a copy'
+            return Leave(why, "negmem config set automation.jobs.prefix NAME_")
     return None
 
 
