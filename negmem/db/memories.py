@@ -126,6 +126,12 @@ class Stored:
     jobs: int
 
 
+def make_durable(database: Database) -> None:
+    """Wait until everything that was committed so far is on disk, as the server's settings ask."""
+    with database.transaction():
+        database.rows("ingest", "commit_now")
+
+
 def refresh_statistics(database: Database, rows: int) -> bool:
     """Let the planner know tables that grew from nothing to `rows`; whether that was needed.
 
@@ -203,10 +209,13 @@ def store(
 ) -> Stored:
     """Store a batch in one transaction; what stands already stays as it is.
 
+    The commit does not wait for the disk: `make_durable` does, for all batches before it.
+
     Args: vectors, of memories of this batch; missing, of memories stored earlier without one.
     Raises: NegmemError of the database; `deadlock` and `lock_timeout` may be tried again as they are.
     """
     with database.transaction():
+        database.execute("ingest", "commit_later")
         added: list[dict[str, Any]] = []
         opened = 0
         if batch.turns:

@@ -148,6 +148,7 @@ neighbours AS MATERIALIZED (
             SELECT 1 FROM :"schema".memories AS m
             WHERE m.user_id = n.user_id AND m.app_name = %(app_name)s::varchar AND m.thread_id = n.thread_id
                 AND m.deleted_at IS NULL
+            ORDER BY m.position
             LIMIT 6) AS few
     ) AS before
     CROSS JOIN LATERAL (
@@ -240,6 +241,7 @@ CROSS JOIN LATERAL (
         FROM :"schema".memories AS m
         WHERE m.user_id = g.user_id AND m.app_name = %(app_name)s::varchar AND m.thread_id = g.thread_id
             AND m.deleted_at IS NULL AND m.created_at < now()
+        ORDER BY m.position
         LIMIT 8) AS few
 ) AS members
 WHERE members.ids IS NOT NULL;
@@ -299,6 +301,18 @@ WHERE n.nspname = %(schema)s::name
 LIMIT 1;
 
 -- name: analyze
--- Who may not analyze a table gets a warning from the server and no error.
-ANALYZE :"schema".threads, :"schema".events, :"schema".memories, :"schema".item_sources,
-    :"schema".memory_vectors, :"schema".memory_terms;
+-- The columns that keys, their checks and the look-ups here go by; the rest is for autovacuum. Who may not
+-- analyze a table gets a warning from the server and no error.
+ANALYZE :"schema".threads (user_id, app_name, id, external_id),
+    :"schema".events (user_id, app_name, id, thread_id, position, sequence_num),
+    :"schema".memories (user_id, app_name, id, thread_id, position, created_at, due_at, pinned_at, deleted_at,
+        relevance_weight),
+    :"schema".item_sources (user_id, app_name, item_id, event_id);
+
+-- name: commit_later
+-- The commit of this transaction does not wait for the disk; commit_now does, for all before it.
+SET LOCAL synchronous_commit = off;
+
+-- name: commit_now
+-- returns: a transaction id: its commit is written out, and with it every earlier one
+SELECT pg_current_xact_id()::text AS id;

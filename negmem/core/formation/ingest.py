@@ -11,8 +11,9 @@ import json
 import time
 import uuid
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timezone, tzinfo
 from typing import BinaryIO
@@ -39,7 +40,7 @@ from negmem.core.models.ingest import Embedded, Ingested, ReplacedCharacters
 from negmem.core.session import Session
 from negmem.core.text.clean import NOTHING_REPLACED
 from negmem.db import memories as db
-from negmem.errors import UsageError
+from negmem.errors import NegmemError, UsageError
 
 _BATCH_CHARACTERS = 4_000_000
 _USERS_SHOWN = 20
@@ -186,21 +187,31 @@ class Ingest:
                 thread=options.thread,
                 max_characters=session.config.formation.max_turn_chars,
             )
-            with ThreadPoolExecutor(1, "negmem-ingest") as self._worker:
-                try:
-                    for record in read(self._source, detected, wanted):
-                        self._take(record)
-                    self._flush()
-                    self._wait()
-                except BaseException:
-                    self._storer.stop()
-                    raise
+            try:
+                with ThreadPoolExecutor(1, "negmem-ingest") as self._worker:
+                    self._work_through(read(self._source, detected, wanted))
+            except BaseException:
+                with suppress(NegmemError):
+                    self._storer.finish()
+                raise
+            self._storer.finish()
             self._finished = True
         finally:
             self._source.close()
             self._rejects.close()
         self._tell()
         return self.result
+
+    def _work_through(self, records: Iterator[Record]) -> None:
+        assert self._storer is not None
+        try:
+            for record in records:
+                self._take(record)
+            self._flush()
+            self._wait()
+        except BaseException:
+            self._storer.stop()
+            raise
 
     def _take(self, record: Record) -> None:
         if isinstance(record, Reject):

@@ -60,6 +60,11 @@ class Storer:
         """Let the batch under way go unless it is being committed. Safe from another thread."""
         self._stopping.set()
 
+    def finish(self) -> None:
+        """Wait until what is counted is on disk."""
+        if self.counts["events"] and not self._dry_run:
+            db.make_durable(self._session.database)
+
     def store(self, gathered: Gathered) -> None:
         """Store what is new of a batch.
 
