@@ -21,6 +21,7 @@ SERVICES_THAT_USE_OTHERS = (
     "negmem.core.bench",
     "negmem.core.demo",
     "negmem.core.setup",
+    "negmem.core.installation",
     "negmem.core.cluster",
 )
 MAX_LINES = 500

@@ -67,8 +67,24 @@ def init(common: Common, embedder: Embedder = None, dims: Dims = None, roles: Ro
 
 
 def _draw_plan(console: Console, planned: Any) -> None:
+    if planned.adoption is not None:
+        _draw_adoption(console, planned.adoption, "-- would ")
     for statement in planned.statements:
         console.out(statement)
+
+
+def _draw_adoption(console: Console, adoption: Any, lead: str) -> None:
+    """What is taken over from the first design, a line a thing; as SQL comments in a plan."""
+    verb = ("adopt", "repair", "leave", "note") if lead else ("adopted", "repaired", "left", "note")
+    console.out(f"{lead}{verb[0]} the schema of the first design; kept aside as {adoption.kept_as}")
+    for name, rows in adoption.rows.items():
+        console.out(f"{lead}{verb[0]} {name}: {rows:,} rows")
+    for what, rows in adoption.repaired.items():
+        console.out(f"{lead}{verb[1]} {what}: {rows:,}")
+    for name in adoption.left_aside:
+        console.out(f"{lead}{verb[2]} {name} aside")
+    for note in adoption.notes:
+        console.out(f"{'-- ' if lead else ''}note: {note}")
 
 
 def _draw(console: Console, result: Any) -> None:
@@ -76,6 +92,8 @@ def _draw(console: Console, result: Any) -> None:
 
     if result.config_written:
         console.out(f"wrote     {result.config_path}")
+    if result.adopted is not None:
+        _draw_adoption(console, result.adopted, "")
     if result.migrations:
         console.out(f"applied   {len(result.migrations)} migrations to schema {result.schema_name}")
     else:

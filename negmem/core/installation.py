@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 from pydantic import Field
 
 from negmem.config.model import Automation
-from negmem.core import roles
+from negmem.core import adoption
+from negmem.core.adoption import Adoption
+from negmem.core.automation import roles
+from negmem.core.automation.roles import RemovedRoles
 from negmem.core.models.base import Model
-from negmem.core.roles import RemovedRoles
 from negmem.core.session import Session
 from negmem.db import functions, ledger
 from negmem.db.connect import Database
@@ -33,6 +35,7 @@ class Installed:
     app_added: bool = False
     model_added: bool = False
     roles_made: list[str] = field(default_factory=list)
+    adopted: Adoption | None = None
 
 
 class Reach(Model):
@@ -54,10 +57,8 @@ def plan(session: Session, *, with_roles: bool = False) -> list[str]:
     ledger.check_server(database)
     facts = database.facts
     statements: list[str] = []
-    if not facts.schema_exists:
+    if not facts.schema_exists or planned_adoption(session) is not None:
         statements.append(database.queries("ledger", "create_schema"))
-    elif not facts.ledger_exists:
-        ledger.refuse_foreign(database)
     if facts.vector_version is None:
         statements.append("CREATE EXTENSION vector;")
     vector_schema = facts.vector_schema or "public"
@@ -68,6 +69,21 @@ def plan(session: Session, *, with_roles: bool = False) -> list[str]:
         roles.check_before(session)
         statements += roles.planned_statements(session)
     return statements
+
+
+def planned_adoption(session: Session) -> Adoption | None:
+    """What `install` would take over from the first design; None where nothing is to be taken.
+
+    Raises: NegmemError `adoption_refused`, `schema_foreign`.
+    """
+    facts = session.database.facts
+    if not facts.schema_exists or facts.ledger_exists:
+        return None
+    tables = adoption.recognised(session)
+    if tables is None:
+        ledger.refuse_foreign(session.database)
+        return None
+    return adoption.plan(session, tables)
 
 
 def install(
@@ -97,8 +113,12 @@ def install(
         lock_timeout_ms=_LOCK_WAIT_MS, statement_timeout_ms=_INSTALL_TIMEOUT_MS
     ) as connection:
         ledger.lock_schema(database, connection)
+        database.forget_facts()
+        adopted = adoption.begin(session, connection)
         done = ledger.migrate(database, connection)
         database.execute("installation", "installation")
+        if adopted is not None:
+            adoption.take_configs(session, connection)
         added = database.row(
             "installation",
             "app_config",
@@ -108,11 +128,13 @@ def install(
                 "updated_by": session.actor[:255],
             },
         )
-        if with_functions:
+        if with_functions or adopted is not None:
             main = database.row("installation", "main_config")
             assert main is not None
             stored = Automation.model_validate(main["config"]).model_dump(mode="json")
             functions.install(database, connection, stored)
+        if adopted is not None:
+            adoption.finish(session, connection, adopted)
         model_added = embedder is not None and _register(session, embedder) > 0
         made = roles.establish(session, connection) if with_roles else []
         if not with_roles:
@@ -123,6 +145,7 @@ def install(
         app_added=added is not None,
         model_added=model_added,
         roles_made=made,
+        adopted=adopted,
     )
 
 

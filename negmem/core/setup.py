@@ -9,6 +9,7 @@ from pathlib import Path
 from negmem.config.load import find_config
 from negmem.config.render import render_initial_yaml
 from negmem.core import installation
+from negmem.core.adoption import Adoption
 from negmem.core.diagnostics.runner import diagnose
 from negmem.core.models.base import Model
 from negmem.core.models.diagnosis import Diagnosis
@@ -22,6 +23,7 @@ class PlannedSetup(Model):
 
     dry_run: bool = True
     config_path: str | None
+    adoption: Adoption | None
     statements: list[str]
 
 
@@ -36,6 +38,7 @@ class Setup(Model):
     migrations: list[str]
     app_added: bool
     roles_made: list[str]
+    adopted: Adoption | None
     embedding_model: str | None
     embedding_reason: str | None
     status: str
@@ -72,6 +75,7 @@ def plan(session: Session, *, roles: bool = False) -> PlannedSetup:
     path = _new_config_path(session)
     return PlannedSetup(
         config_path=None if path is None else str(path),
+        adoption=installation.planned_adoption(session),
         statements=installation.plan(session, with_roles=roles),
     )
 
@@ -100,6 +104,7 @@ def run(session: Session, *, write_config: bool = True, roles: bool = False) -> 
         migrations=done.migrations,
         app_added=done.app_added,
         roles_made=done.roles_made,
+        adopted=done.adopted,
         embedding_model=None
         if embedder is None
         else f"{embedder.name}: {embedder.model}, {embedder.dims} dimensions",

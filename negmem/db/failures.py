@@ -127,10 +127,10 @@ def _asked_for(statement: str, name: str, lacking: Sequence[str]) -> list[str]:
     """Those of the lacking privileges that the statement asks for; all where it does not tell."""
     end = rf'(?:"\w+"\.)?"?{re.escape(name)}\b'
     asked = {
-        "INSERT": rf"INSERT INTO {end}",
-        "DELETE": rf"DELETE FROM {end}",
-        "UPDATE": rf"UPDATE {end}|INSERT INTO {end}.*DO UPDATE|{end}.*FOR UPDATE",
-        "SELECT": rf"(?<!DELETE )FROM {end}|JOIN {end}",
+        "INSERT": rf"\bINSERT\s+INTO\s+{end}",
+        "DELETE": rf"\bDELETE\s+FROM\s+{end}",
+        "UPDATE": rf"\bUPDATE\s+{end}|\bINSERT\s+INTO\s+{end}.*DO\s+UPDATE|{end}.*FOR\s+UPDATE",
+        "SELECT": rf"(?<!DELETE )\bFROM\s+{end}|\bJOIN\s+{end}",
     }
     found = [p for p in lacking if p in asked and re.search(asked[p], statement, re.DOTALL)]
     return found or list(lacking)

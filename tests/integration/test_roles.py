@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import psycopg
 import pytest
 
-from negmem.core.grants import SEQUENCES, TABLES
+from negmem.core.models.grants import SEQUENCES, TABLES
 from tests.support.cli import CliResult, CliRunner
 from tests.support.databases import TestDatabase
 from tests.support.roles import as_role, login_role

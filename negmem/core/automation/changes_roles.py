@@ -1,4 +1,4 @@
-"""Roles, owners and grants, where `init --roles` asked for them: the list of core.grants rules."""
+"""Roles, owners and grants, where `init --roles` asked for them: the list of core.models.grants rules."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from negmem.core import roles
+from negmem.core.automation import roles
 from negmem.core.automation.part import Consent, Part, Refusal, digest
-from negmem.core.grants import ROLE_KEYS
+from negmem.core.automation.roles import Differences
 from negmem.core.models.change import Change, UnmanagedObject
-from negmem.core.roles import Differences
+from negmem.core.models.grants import ROLE_KEYS
 from negmem.core.session import Session
 from negmem.db import roles as db
 from negmem.db.connect import Connection

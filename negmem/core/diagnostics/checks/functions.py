@@ -9,7 +9,7 @@ from negmem.core.diagnostics.probe import Probe
 from negmem.core.diagnostics.registry import Found, NotNeededError, check
 from negmem.core.formulas.fusion import rrf_score
 from negmem.core.formulas.retention import retention_score
-from negmem.core.grants import AS_OWNER
+from negmem.core.models.grants import AS_OWNER
 from negmem.db.failures import DatabaseError
 from negmem.db.functions import Comparison
 from negmem.db.look import CANCELLED

@@ -21,7 +21,7 @@ ObjectKind = Literal["schema", "table", "sequence", "function", "default"]
 
 _NOTHING = ""
 _READ = "SELECT"
-_WRITE = "SELECT INSERT UPDATE DELETE"
+_WRITE = "DELETE INSERT SELECT UPDATE"
 _INSTALLATION = " ".join(
     f"SELECT({column})"
     for column in (

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from negmem.core.grants import LATER, PURPOSES, ROLE_KEYS, RoleKey, declared
 from negmem.core.models.base import Model
+from negmem.core.models.grants import LATER, PURPOSES, ROLE_KEYS, RoleKey, declared
 from negmem.core.session import Session
 from negmem.db import roles as db
 from negmem.db.connect import Connection, Database
@@ -145,13 +145,13 @@ def planned_statements(session: Session) -> list[str]:
 
 
 def _tables() -> list[str]:
-    from negmem.core.grants import TABLES
+    from negmem.core.models.grants import TABLES
 
     return list(TABLES)
 
 
 def _sequences() -> list[str]:
-    from negmem.core.grants import SEQUENCES
+    from negmem.core.models.grants import SEQUENCES
 
     return list(SEQUENCES)
 
