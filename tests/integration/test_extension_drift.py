@@ -33,6 +33,18 @@ def test_an_older_pgvector_is_brought_up_by_sync(session: Session, database: Tes
     assert diff(session).changes == []
 
 
+def test_an_update_that_fails_is_told_and_leaves_nothing_half_done(
+    session: Session, database: TestDatabase
+) -> None:
+    """The scripts of the extension find what they would make."""
+    database.rows("UPDATE pg_extension SET extversion = '0.5.0' WHERE extname = 'vector'")
+    database.rows("DROP FUNCTION negentropy.proactive_rank")
+    with pytest.raises(NegmemError) as refused:
+        sync(session)
+    assert refused.value.code == "extension_not_updated"
+    assert [c.name for c in diff(session).changes] == ["vector", "proactive_rank"]
+
+
 def test_who_does_not_own_pgvector_is_told_the_statement(
     session: Session, database: TestDatabase
 ) -> None:

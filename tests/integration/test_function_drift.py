@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import psycopg
@@ -100,8 +99,7 @@ CHANGES = {
 }
 
 
-@pytest.mark.servers("embedded", "sixteen")
-def test_each_manual_change_is_found_and_put_right(
+def test_each_manual_change_is_put_right_by_itself(
     session: Session, database: TestDatabase
 ) -> None:
     for name, statement in CHANGES.items():
@@ -126,37 +124,6 @@ def test_each_manual_change_is_found_and_put_right(
         after = diff(session)
         assert (after.drift, after.changes) == (False, []), name
         database.rows("DROP FUNCTION IF EXISTS negentropy.rrf_score(integer, integer)")
-
-
-HARMLESS = {
-    "formatting": f"CREATE OR REPLACE FUNCTION {RRF} RETURNS float8 LANGUAGE sql IMMUTABLE PARALLEL"
-    " SAFE AS $$select case when p_rank >= 1 then 1 / (greatest(0, p_k) + p_rank)::float8"
-    " else 0 end -- 倒数排名$$",
-    "line ends": f"CREATE OR REPLACE FUNCTION {RRF} RETURNS float8 LANGUAGE sql IMMUTABLE PARALLEL"
-    f" SAFE AS $${RRF_BODY}$$".replace("\n", "\r\n"),
-    "cost": "ALTER FUNCTION negentropy.rrf_score COST 50",
-    "comment": "COMMENT ON FUNCTION negentropy.rrf_score IS 'ours'",
-    "no comment": "COMMENT ON FUNCTION negentropy.rrf_score IS NULL",
-    "grant": "GRANT EXECUTE ON FUNCTION negentropy.rrf_score TO PUBLIC",
-    "another function": "CREATE FUNCTION negentropy.theirs(integer) RETURNS integer LANGUAGE sql"
-    " AS 'SELECT $1'",
-    "an aggregate": "CREATE AGGREGATE negentropy.total(integer) (SFUNC = int4pl, STYPE = integer)",
-    "same name elsewhere": "CREATE FUNCTION public.rrf_score(bigint, integer) RETURNS float8"
-    " LANGUAGE sql AS 'SELECT 1.0::float8'",
-    "search path of the database": "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET search_path"
-    " = negentropy, public', current_database()); END $$",
-}
-
-
-@pytest.mark.servers("embedded", "sixteen")
-def test_what_is_harmless_is_no_drift(session: Session, database: TestDatabase) -> None:
-    for name, statement in HARMLESS.items():
-        database.rows(statement)
-        found = diff(session)
-        assert not found.drift, name
-        assert all(change.significance == "cosmetic" for change in found.changes), name
-        report = sync(session)
-        assert (report.applied, report.skipped) == ([], []), name
 
 
 def test_a_file_run_by_hand_is_taken_over(session: Session, database: TestDatabase) -> None:
@@ -297,19 +264,6 @@ def test_init_again_leaves_hand_edits_and_makes_what_is_missing(
     session.use_embedder(EmbedderAbsent("embedder_none", "none here"))
     installation.install(session)
     assert only(diff(session).changes).name == "rrf_score(bigint, integer)"
-
-
-@pytest.mark.servers("embedded", "pooled")
-def test_eight_at_once_end_in_one_result(database: TestDatabase) -> None:
-    database.rows(CHANGES["missing"])
-    database.rows("DROP FUNCTION negentropy.weighted_score")
-
-    def run(_: int) -> int:
-        with open_session(dsn=database.dsn, env={}) as own:
-            return len(sync(own).applied)
-
-    with ThreadPoolExecutor(8) as pool:
-        assert sorted(pool.map(run, range(8))) == [0] * 7 + [2]
 
 
 def test_a_dry_run_writes_nothing(session: Session, database: TestDatabase) -> None:

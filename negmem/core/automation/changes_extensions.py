@@ -12,6 +12,7 @@ from negmem.core.session import Session
 from negmem.db.connect import Connection
 from negmem.db.index_changes import record_extension
 from negmem.db.observed import LiveExtension, Observed
+from negmem.errors import NegmemError
 
 _NAME = "vector"
 
@@ -37,10 +38,22 @@ class ExtensionPart(Part):
     def apply(self, session: Session, connection: Connection, due: Sequence[Change]) -> None:
         """Update it, and write down in which schema it stands."""
         if any(change.reason == "outdated" for change in due):
-            session.database.execute("drift", "update_vector")
+            _update(session)
         is_moved = any(change.reason == "moved" for change in due)
         if self.vector.installed is not None and (is_moved or not self.is_recorded):
             record_extension(session.database, str(self.vector.schema))
+
+
+def _update(session: Session) -> None:
+    try:
+        session.database.execute("drift", "update_vector")
+    except NegmemError as error:
+        raise NegmemError(
+            "extension_not_updated",
+            "pgvector could not be brought up to date; nothing was done",
+            why=error.why,
+            hint=f'psql -d {session.database.facts.database} -c "ALTER EXTENSION vector UPDATE;"',
+        ) from error
 
 
 def find(session: Session, observed: Observed) -> ExtensionPart:

@@ -19,7 +19,7 @@ _TOKEN = re.compile(
 )
 # What PostgreSQL lets one leave out or write otherwise, where the grouping stays the same.
 _PARENTHESES = frozenset({"(", ")"})
-_OPTIONAL = frozenset({";", "as", "inner", "outer", "asc"})
+_OPTIONAL = frozenset({";", "as", "asc"})
 _SAME = {"!=": "<>"}
 _PLAIN_OPERATORS = frozenset(
     {"+", "-", "*", "/", "%", "=", "<", ">", "<=", ">=", "<>", "!=", "||", "::", ".."}
