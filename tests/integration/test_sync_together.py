@@ -214,3 +214,16 @@ def round_trips(session: Session, path: Path, act: Any) -> int:
 def test_nothing_to_do_takes_twelve_round_trips_at_most(session: Session, tmp_path: Path) -> None:
     assert 1 <= round_trips(session, tmp_path / "diff", diff) <= 12
     assert 1 <= round_trips(session, tmp_path / "sync", sync) <= 12
+
+
+def test_a_declared_config_of_a_further_app_takes_twelve_too(
+    database: TestDatabase, tmp_path: Path
+) -> None:
+    """The most that a look can take: YAML, not the main app, a job switched on."""
+    path = tmp_path / "negmem.yaml"
+    path.write_text("automation: {consolidation: {enabled: true}}\n", encoding="utf-8")
+    database.rows("INSERT INTO negentropy.memory_automation_configs (app_name) VALUES ('第二')")
+    with open_session(dsn=database.dsn, app="第二", config_path=str(path), env={}) as session:
+        assert [change.kind for change in sync(session).applied] == ["config"]
+        assert 1 <= round_trips(session, tmp_path / "diff", diff) <= 12
+        assert 1 <= round_trips(session, tmp_path / "sync", sync) <= 12
