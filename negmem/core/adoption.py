@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from negmem.config.automation import effective_automation
 from negmem.core.models.base import Model
@@ -119,10 +119,13 @@ def aside_name(schema: str) -> str:
 def recognised(session: Session) -> dict[str, FoundTable] | None:
     """The tables, where what stands in the schema was made by the first design; else None."""
     tables = db.found_tables(session.database)
-    memories = tables.get("memories")
-    if memories is None or "threads" not in tables or not set(memories.columns) >= _MARKS:
-        return None
-    return tables
+    columns = {name: found.columns for name, found in tables.items()}
+    return tables if is_first_design(columns) else None
+
+
+def is_first_design(columns: Mapping[str, Collection[str]]) -> bool:
+    """Whether tables with these columns are the first design's."""
+    return "threads" in columns and set(columns.get("memories", ())) >= _MARKS
 
 
 def plan(session: Session, tables: Mapping[str, FoundTable]) -> Adoption:

@@ -207,6 +207,28 @@ def test_a_function_that_is_made_anew_has_its_grants(
     )
 
 
+def test_grants_survive_a_replace(
+    cli: CliRunner, database: TestDatabase, roles: dict[str, str]
+) -> None:
+    database.rows("DROP FUNCTION negentropy.record_audit_entries")
+    database.rows(
+        "CREATE FUNCTION negentropy.record_audit_entries(p_app_name text, p_user_id text,"
+        " p_memory_ids text[], p_decision text, p_note text DEFAULT NULL,"
+        " p_idempotency_key text DEFAULT NULL, p_actor text DEFAULT NULL,"
+        " p_actor_verified boolean DEFAULT false)"
+        " RETURNS bigint LANGUAGE sql AS 'SELECT 0::bigint'"
+    )
+    cli("sync", "--overwrite-edited", "--yes").ok()
+    assert differences(cli) == set()
+    may = (
+        "SELECT has_function_privilege(%s, p.oid, 'EXECUTE') FROM pg_proc AS p WHERE p.proname = %s"
+    )
+    called = {
+        key: database.value(may, (name, "record_audit_entries")) for key, name in roles.items()
+    }
+    assert called == {"owner": True, "app": True, "reader": False, "auditor": False}
+
+
 ALL_OK = ("ok", "ok", "ok", "ok")
 UNRECORDED = ("ok", "ok", "retrieval_not_recorded", "retrieval_not_recorded")
 AS_OWNER = ("ok", "roles_not_created", "roles_not_created", "roles_not_created")

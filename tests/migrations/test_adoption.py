@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -130,6 +131,24 @@ def test_a_second_init_does_nothing(cli: CliRunner, empty_database: TestDatabase
     again = cli("init", "--json").ok().json
     assert (again["adopted"], again["migrations"]) == (None, [])
     assert first_design.everything(empty_database) == before
+
+
+def test_two_at_once_adopt_once(cli: CliRunner, empty_database: TestDatabase) -> None:
+    first_design.make(empty_database)
+
+    def init(_: int) -> object:
+        return cli("init", "--json", subprocess=True).ok().json["adopted"]
+
+    with ThreadPoolExecutor(2) as pool:
+        assert sorted(found is None for found in pool.map(init, range(2))) == [False, True]
+    assert empty_database.value("SELECT count(*) FROM negentropy.memories") == 4
+
+
+def test_doctor_knows_it(cli: CliRunner, empty_database: TestDatabase) -> None:
+    first_design.make(empty_database)
+    found = cli("doctor", "--json").json
+    [finding] = [f for f in found["findings"] if f["code"] == "schema_foreign"]
+    assert finding["remedy"].startswith("negmem init --dry-run")
 
 
 REFUSALS = [

@@ -91,8 +91,7 @@ def check_before(session: Session) -> None:
     Raises: NegmemError `roles_not_created` with the SQL that an administrator must run, `role_unfit`.
     """
     database = session.database
-    stands = database.facts.ledger_exists and database.facts.schema_usable
-    names = (current_names(database) if stands else {}) or role_names(session)
+    names = _names(session)
     have = db.existing(database, list(names.values()))
     absent = [name for name in names.values() if name not in have]
     caller = db.caller(database, names["owner"])
@@ -122,10 +121,17 @@ def check_before(session: Session) -> None:
     )
 
 
+def _names(session: Session) -> dict[RoleKey, str]:
+    """The roles that are recorded, else those that the configuration names."""
+    database = session.database
+    stands = database.facts.ledger_exists and database.facts.schema_usable
+    return (current_names(database) if stands else {}) or role_names(session)
+
+
 def planned_statements(session: Session) -> list[str]:
     """The SQL that `establish` would run on a schema made anew, as text."""
     database = session.database
-    names = role_names(session)
+    names = _names(session)
     have = db.existing(database, list(names.values()))
     made = [
         str(db.statement(database, "create_role", role=name))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from negmem.core.adoption import is_first_design
 from negmem.core.diagnostics.probe import Probe
 from negmem.core.diagnostics.registry import Found, check
 from negmem.db import ledger
@@ -61,6 +62,14 @@ def schema_foreign(probe: Probe) -> Found | None:
     if probe.database.facts.ledger_exists:
         return None
     probe.note("schema", "not negmem's")
+    if is_first_design({name: table["columns"] for name, table in probe.tables.items()}):
+        return Found(
+            "the schema was made by the first design: negmem has not taken it over yet",
+            evidence=f"no ledger of migrations, but: {_listed(sorted(probe.tables))}",
+            remedy="negmem init --dry-run    shows what init would take over",
+            severity="fail",
+            blocks=True,
+        )
     return Found(
         "the schema holds tables that negmem did not make",
         evidence=f"no ledger of migrations, but: {_listed(sorted(probe.tables))}",
