@@ -220,7 +220,7 @@ def test_an_app_of_its_own_leaves_the_defaults_alone(
     ]
     assert shown["jobs"][0]["command"] == (
         "SELECT negentropy.cleanup_low_value_memories(0.3, 7, 0.1, p_app_name => 'crm',"
-            " p_max_share => 0.2, p_max_rows => 10000)"
+        " p_max_share => 0.2, p_max_rows => 10000)"
     )
     database.rows(shown["jobs"][0]["command"])
 
