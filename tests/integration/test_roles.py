@@ -5,11 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import psycopg
 import pytest
 
+from negmem.core.automation.sync import diff, sync
 from negmem.core.models.grants import SEQUENCES, TABLES
+from negmem.core.session import open_session
+from tests.integration.test_sync_together import round_trips
 from tests.support.cli import CliResult, CliRunner
 from tests.support.databases import TestDatabase
 from tests.support.roles import as_role, login_role
@@ -205,6 +209,14 @@ def test_a_function_that_is_made_anew_has_its_grants(
         "SELECT has_function_privilege(%s, 'negentropy.hmac_sha256(bytea, bytea)', 'EXECUTE')",
         (roles["reader"],),
     )
+
+
+def test_nothing_to_do_takes_twelve_round_trips_at_most(
+    database: TestDatabase, roles: dict[str, str], tmp_path: Path
+) -> None:
+    with open_session(dsn=database.dsn, env={}) as session:
+        for act in (diff, sync):
+            assert 1 <= round_trips(session, tmp_path / act.__name__, act) <= 12
 
 
 def test_grants_survive_a_replace(

@@ -14,6 +14,7 @@ from negmem.core.models.grants import ROLE_KEYS
 from negmem.core.session import Session
 from negmem.db import roles as db
 from negmem.db.connect import Connection
+from negmem.db.observed import Observed
 from negmem.db.roles import LiveGrant, RecordedRole
 
 
@@ -57,10 +58,16 @@ class RolesPart(Part):
         roles.bring(database, connection, now.without(kept))
 
 
-def find(session: Session, connection: Connection, others: Sequence[Part]) -> RolesPart:
+def find(
+    session: Session, connection: Connection, observed: Observed, others: Sequence[Part]
+) -> RolesPart:
     """Compare roles, owners and grants with the list, inside the caller's transaction."""
     database = session.database
-    recorded = db.recorded_roles(database)
+    recorded = {
+        r.name: RecordedRole(r.name, r.definition, r.fingerprint == "made")
+        for r in observed.records
+        if r.kind == "role"
+    }
     names = {key: recorded[key].role for key in ROLE_KEYS if key in recorded}
     if len(names) < len(ROLE_KEYS):
         names = roles.role_names(session)

@@ -88,7 +88,7 @@ def make_plan(
     functions = changes_functions.find(session, connection, config)
     indexes = changes_indexes.find(session, connection, observed)
     access: Part = (
-        changes_roles.find(session, connection, [functions])
+        changes_roles.find(session, connection, observed, [functions])
         if observed.roles_requested
         else changes_access.find(session, functions.comparisons, observed)
     )
