@@ -12,6 +12,7 @@ from tests.support.databases import TestDatabase
 from tests.support.embedder import FakeEmbedder, hash_vector
 from tests.support.ingesting import session_on
 from tests.support.searching import ask
+from tests.support.waiting import eventually
 
 WORDS = [
     "tea",
@@ -121,9 +122,13 @@ def test_both_arms_are_index_scans_that_start_at_the_owner(filled: TestDatabase)
 
 
 def test_index_only_scans_fetch_nothing_from_the_heap(filled: TestDatabase) -> None:
-    plan = plan_of_search(filled, "large")
-    fetched = [int(n) for n in re.findall(r"Heap Fetches: (\d+)", plan)]
-    assert fetched and sum(fetched) == 0
+    def fetched() -> list[int]:
+        filled.rows("VACUUM negentropy.memory_terms, negentropy.memory_vectors")
+        plan = plan_of_search(filled, "large")
+        return [int(number) for number in re.findall(r"Heap Fetches: (\d+)", plan)]
+
+    # A vacuum skips pages that a snapshot of another connection may still need.
+    assert eventually(lambda: bool(found := fetched()) and sum(found) == 0)
 
 
 def test_the_plan_that_is_told_is_the_one_that_ran(session: Session, filled: TestDatabase) -> None:
