@@ -135,6 +135,9 @@ class Database:
         Raises: NegmemError `server_unreachable`, `authentication_failed`, `database_not_found`,
         `too_many_connections` or `connection_failed`.
         """
+        # libpq sends it with the start of the session, which poolers follow: a role or database that is set to
+        # another style would have the driver refuse every moment that it reads.
+        os.environ["PGDATESTYLE"] = "ISO"
         deadline = time.monotonic() + self.wait_s
         params = dict(self.target.params)
         params.setdefault("connect_timeout", str(self.connect_timeout_s))

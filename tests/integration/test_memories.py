@@ -200,3 +200,15 @@ def test_a_list_says_when_it_is_cut(session: Session) -> None:
     assert (len(page.memories), page.total, page.truncated) == (2, 5, True)
     rest = memories.list_memories(session, "alice", limit=2, offset=3)
     assert (len(rest.memories), rest.truncated) == (2, False)
+
+
+@pytest.mark.servers("embedded", "pooled")
+def test_another_date_style_of_the_database_hinders_nothing(database: TestDatabase) -> None:
+    database.rows(f"ALTER DATABASE \"{database.name}\" SET datestyle = 'SQL, DMY'")
+    database.rows(f"ALTER DATABASE \"{database.name}\" SET timezone = 'Pacific/Auckland'")
+    opened = open_session(dsn=database.dsn, env={})
+    opened.use_embedder(EmbedderAbsent("embedder_none", "none"))
+    with opened:
+        said = datetime(2026, 3, 2, 23, 30, tzinfo=timezone.utc)
+        added = memories.add(opened, "alice", "三月二日说的", occurred_at=said).memory
+        assert added is not None and added.occurred_at == said
