@@ -35,7 +35,8 @@ CREATE TABLE :"schema".memory_vectors (
     FOREIGN KEY (user_id, app_name, memory_id)
         REFERENCES :"schema".memories (user_id, app_name, id) ON DELETE CASCADE
 ) WITH (autovacuum_vacuum_insert_scale_factor = 0.02, autovacuum_vacuum_scale_factor = 0.05);
-ALTER TABLE :"schema".memory_vectors ALTER COLUMN embedding SET STORAGE PLAIN;
+ALTER TABLE :"schema".memory_vectors ALTER COLUMN embedding SET STORAGE MAIN,
+    ALTER COLUMN bits SET STORAGE MAIN;
 COMMENT ON COLUMN :"schema".memory_vectors.live IS 'false while the memory is soft-deleted: such rows leave the index';
 CREATE INDEX idx_memory_vectors_bits ON :"schema".memory_vectors (user_id, app_name, model_id)
     INCLUDE (memory_id, bits) WHERE live;

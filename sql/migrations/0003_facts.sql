@@ -59,7 +59,8 @@ CREATE TABLE :"schema".fact_vectors (
     FOREIGN KEY (user_id, app_name, fact_id)
         REFERENCES :"schema".facts (user_id, app_name, id) ON DELETE CASCADE
 ) WITH (autovacuum_vacuum_insert_scale_factor = 0.02);
-ALTER TABLE :"schema".fact_vectors ALTER COLUMN embedding SET STORAGE PLAIN;
+ALTER TABLE :"schema".fact_vectors ALTER COLUMN embedding SET STORAGE MAIN,
+    ALTER COLUMN bits SET STORAGE MAIN;
 CREATE INDEX idx_fact_vectors_bits ON :"schema".fact_vectors (user_id, app_name, model_id)
     INCLUDE (fact_id, bits) WHERE live;
 

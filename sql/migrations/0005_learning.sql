@@ -167,7 +167,8 @@ CREATE TABLE :"schema".shared_vectors (
     PRIMARY KEY (owner_kind, owner, app_name, item_kind, item_id, model_id),
     CONSTRAINT shared_vectors_kind CHECK (item_kind IN ('entity', 'learning'))
 );
-ALTER TABLE :"schema".shared_vectors ALTER COLUMN embedding SET STORAGE PLAIN;
+ALTER TABLE :"schema".shared_vectors ALTER COLUMN embedding SET STORAGE MAIN,
+    ALTER COLUMN bits SET STORAGE MAIN;
 CREATE INDEX idx_shared_vectors_bits ON :"schema".shared_vectors (owner_kind, owner, app_name, item_kind, model_id)
     INCLUDE (item_id, bits) WHERE live;
 

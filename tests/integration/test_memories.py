@@ -212,3 +212,32 @@ def test_another_date_style_of_the_database_hinders_nothing(database: TestDataba
         said = datetime(2026, 3, 2, 23, 30, tzinfo=timezone.utc)
         added = memories.add(opened, "alice", "三月二日说的", occurred_at=said).memory
         assert added is not None and added.occurred_at == said
+
+
+@pytest.mark.parametrize("dims", [384, 1536, 3072, 4000])
+@pytest.mark.servers("embedded")
+def test_vectors_of_any_size_are_stored_and_small_ones_inline(
+    database: TestDatabase, dims: int
+) -> None:
+    database.rows(
+        "INSERT INTO negentropy.embedding_models (app_name, id, provider, model, version, dims)"
+        " VALUES ('negmem', 1, 'test', 'test', '1', %s)",
+        (dims,),
+    )
+    database.rows(
+        "INSERT INTO negentropy.memories (user_id, app_name, id, content)"
+        " SELECT 'alice', 'negmem', gen_random_uuid(), 'x' FROM generate_series(1, 20)"
+    )
+    database.rows(
+        "INSERT INTO negentropy.memory_vectors (user_id, app_name, memory_id, model_id, bits, embedding)"
+        " SELECT m.user_id, m.app_name, m.id, 1, negentropy.embedding_bits(e.v, NULL), e.v::halfvec"
+        " FROM negentropy.memories AS m, LATERAL (SELECT array_agg(random() - 0.5)::vector AS v"
+        " FROM generate_series(1, %s) WHERE m.id IS NOT NULL) AS e",
+        (dims,),
+    )
+    out_of_line = database.value(
+        "SELECT pg_relation_size(reltoastrelid) FROM pg_class"
+        " WHERE oid = 'negentropy.memory_vectors'::regclass"
+    )
+    assert database.value("SELECT count(*) FROM negentropy.memory_vectors") == 20
+    assert (out_of_line > 0) == (dims == 4000)

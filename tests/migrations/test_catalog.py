@@ -146,7 +146,7 @@ def test_vectors_are_read_inline(database: TestDatabase) -> None:
         " JOIN pg_namespace n ON n.oid = c.relnamespace"
         " WHERE n.nspname = 'negentropy' AND a.attname = 'embedding' ORDER BY 1"
     )
-    assert rows == [("fact_vectors", "p"), ("memory_vectors", "p"), ("shared_vectors", "p")]
+    assert rows == [("fact_vectors", "m"), ("memory_vectors", "m"), ("shared_vectors", "m")]
 
 
 def test_a_user_cannot_point_at_the_row_of_another(database: TestDatabase) -> None:
