@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.support.cli import CliRunner
 from tests.support.databases import TestDatabase
 
 CONFIGS = """
@@ -48,3 +49,45 @@ def test_operator_sql_runs_unchanged(database: TestDatabase) -> None:
         "SELECT negentropy.trigger_maintenance_consolidation('1 hour'::interval);"
     )
     assert (forgotten, enqueued) == (0, 0)
+
+
+JOBS = """
+SELECT jobid, jobname, schedule, command, active FROM cron.job
+WHERE jobname IN ('cleanup_memories', 'trigger_consolidation') ORDER BY jobname;
+"""
+RUNS = """
+SELECT jobid, runid, status, return_message, start_time, end_time FROM cron.job_run_details
+ORDER BY start_time DESC LIMIT 10;
+"""
+
+
+@pytest.mark.needs_cron
+def test_operator_sql_sees_the_jobs_that_are_on(
+    cron_database: TestDatabase, run_cli: CliRunner
+) -> None:
+    negmem = CliRunner(env={**run_cli.env, "NEGMEM_DSN": cron_database.dsn}, cwd=run_cli.cwd)
+    negmem("automation", "enable", "cleanup_memories").ok()
+    negmem("automation", "enable", "trigger_consolidation").ok()
+    try:
+        jobs = cron_database.rows(JOBS)
+        assert [
+            (name, schedule, command, active) for _, name, schedule, command, active in jobs
+        ] == [
+            (
+                "cleanup_memories",
+                "0 2 * * *",
+                "SELECT negentropy.cleanup_low_value_memories(0.1, 7, 0.1)",
+                True,
+            ),
+            (
+                "trigger_consolidation",
+                "0 * * * *",
+                "SELECT negentropy.trigger_maintenance_consolidation('1 hour'::interval)",
+                True,
+            ),
+        ]
+        assert len(cron_database.rows(RUNS)) <= 10
+    finally:
+        negmem("automation", "disable", "cleanup_memories").ok()
+        negmem("automation", "disable", "trigger_consolidation").ok()
+    assert cron_database.rows(JOBS) == []
