@@ -119,7 +119,7 @@ def test_storing_a_long_input_takes_no_more_memory_than_a_short_one(
     assert peaks[1] < peaks[0] + 4 * MEGABYTE, peaks
 
 
-def test_a_million_threads_are_remembered_in_little() -> None:
+def test_many_threads_are_remembered_in_little() -> None:
     from negmem.core.formation.readers.records import Place, Turn
 
     turn = Turn(1, "user", None, "x", None, content_hash=b"h")
@@ -127,10 +127,10 @@ def test_a_million_threads_are_remembered_in_little() -> None:
     tracemalloc.start()
     try:
         places = Places()
-        for number in range(100_000):
+        for number in range(20_000):
             assert places.base("u", f"t{number}", session) == 0
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert peak < 10 * MEGABYTE
-    assert all(places.base("u", f"t{number}", session) == 0 for number in range(0, 100_000, 97))
+    assert peak < 2 * MEGABYTE
+    assert all(places.base("u", f"t{number}", session) == 0 for number in range(0, 20_000, 97))
