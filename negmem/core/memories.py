@@ -271,11 +271,12 @@ def edit(
                 "metadata": Jsonb(merged),
             },
         )
+        database.rows("memory", "rescore_thread", {**scope, "ids": [memory_id]})
         if new_index_text != old_index_text:
             database.rows("memory", "unindex", {**scope, "ids": [memory_id]})
             database.execute("memory", "drop_vectors", {**scope, "memory_id": memory_id})
             _put_vector(session, scope, memory_id, vector)
-        _refresh(session, scope, [memory_id])
+            database.rows("memory", "index", {**scope, "ids": [memory_id]})
     return show(session, user, memory_id)
 
 
@@ -425,5 +426,6 @@ def _put_vector(
 
 
 def _refresh(session: Session, scope: dict[str, Any], ids: list[UUID]) -> None:
-    session.database.rows("memory", "index", {**scope, "ids": ids})
+    """Scores first, then terms: every writer locks rows of memories before the user's term statistics."""
     session.database.rows("memory", "rescore_thread", {**scope, "ids": ids})
+    session.database.rows("memory", "index", {**scope, "ids": ids})
