@@ -42,7 +42,7 @@ SELECT
 
 -- name: expected_indexes
 -- params: none
--- returns: the indexes of this session's temporary tables, as the server prints them
+-- returns: the indexes of the session's temporary tables, as the server prints them
 SELECT c.relname::text AS name, pg_get_indexdef(i.indexrelid) AS definition,
     n.nspname::text AS temp_schema
 FROM pg_index AS i

@@ -1,7 +1,7 @@
 -- The managed functions as the catalog holds them, and the record of what negmem wrote.
 
 -- name: definitions
--- params: schema (null: this session's temporary functions)
+-- params: schema (null: the session's temporary functions)
 -- returns: one row a function, in the order of creation; members of extensions are left out
 SELECT p.oid::bigint AS oid,
     p.proname::text AS name,

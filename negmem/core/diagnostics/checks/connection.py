@@ -143,7 +143,7 @@ def password_expires(probe: Probe) -> Found | None:
     days = (until - probe.server.clock).total_seconds() / 86_400
     if days > _PASSWORD_WARNING_DAYS:
         return None
-    when = f"in {days:.1f} days" if days > 0 else "now; this session still runs"
+    when = f"in {days:.1f} days" if days > 0 else "now; the session still runs"
     return Found(
         f"the password of {probe.server.login_role} ends {when}",
         evidence=f"valid until {until:%Y-%m-%d %H:%M %Z}",
