@@ -46,6 +46,13 @@ def diff(
             why=f"got {format_name!r}",
             hint="negmem diff --help",
         )
+    if common.json and format_name in ("github", "junit"):
+        raise UsageError(
+            "usage",
+            f"--json and --format {format_name} exclude each other",
+            why="stdout holds one document",
+            hint=f"negmem diff --format {format_name}",
+        )
     common.json = common.json or format_name == "json"
     with common.session() as session:
         found = sync.diff(session, names or ())

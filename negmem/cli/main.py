@@ -197,6 +197,9 @@ def _report(error: NegmemError, arguments: list[str], cause: Exception | None) -
         write_error(error, as_json=as_json, cause=cause or error if verbose >= 2 else None)
     except BrokenPipeError:
         _silence_stdout()
+    except OSError:  # stdout takes nothing: the error is told where a person may see it
+        _silence_stdout()
+        write_error(error, as_json=False)
     return error.exit_code
 
 

@@ -126,6 +126,7 @@ class Scheduler:
         self._ended = threading.Event()
         self._tried: dict[tuple[str, str], datetime] = {}
         self._counts = {"succeeded": 0, "failed": 0, "skipped": 0}
+        self._failure: NegmemError | None = None
 
     def stop(self, why: str) -> None:
         """Ask it to end: a run under way is finished, or cancelled after the grace. Signal-safe."""
@@ -138,7 +139,8 @@ class Scheduler:
     def run(self, *, once: bool = False) -> SchedulerRun:
         """Lead or wait until stopped; with `once`, until what is due is done or another one leads.
 
-        Raises: NegmemError where the database can't be reached at the start.
+        Raises: NegmemError where the database can't be reached at the start; with `once` also where
+        it refused to let this process lead, or failed before all was done.
         """
         _ = self.database.facts
         self.emit("started", host=self.host, pid=self.process_id, instance=self.instance)
@@ -159,6 +161,8 @@ class Scheduler:
             os.close(self._wake)
             os.close(self._waker)
         self.emit("stopped", by=self._stopped_by, **self._counts)
+        if once and self._failure is not None:
+            raise self._failure
         return SchedulerRun(
             host=self.host,
             process_id=self.process_id,
@@ -175,6 +179,7 @@ class Scheduler:
                 return FOLLOW_S
             return self._work()
         except NegmemError as error:
+            self._failure = error
             self.emit("database_failed", code=error.code, why=error.why or error.message)
             self.database.close()
             return FOLLOW_S

@@ -160,11 +160,11 @@ ALTERATIONS = [
     ('DROP OWNED BY "{auditor}"; DROP ROLE "{auditor}"', "role", "{auditor}", "missing"),
     (
         "ALTER TABLE negentropy.memories OWNER TO CURRENT_USER",
-        "grant", "memories", "owner_changed",
+        "grant", "memories", "owner_differs",
     ),
     (
         "ALTER FUNCTION negentropy.hmac_sha256 OWNER TO CURRENT_USER",
-        "function", "hmac_sha256(bytea, bytea)", "owner_changed",
+        "function", "hmac_sha256(bytea, bytea)", "owner_differs",
     ),
 ]  # fmt: skip
 

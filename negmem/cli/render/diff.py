@@ -103,7 +103,7 @@ def _texts(change: Change) -> Iterator[str]:
     """Both texts as a unified diff, where there are two."""
     if change.kind not in ("function", "index", "job") or None in (change.before, change.after):
         return
-    if change.reason == "owner_changed":
+    if change.differences == ["owner"]:
         return
     assert change.before is not None and change.after is not None
     declared = "declared"

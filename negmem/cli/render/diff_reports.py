@@ -58,10 +58,11 @@ def _junit(found: Difference) -> list[str]:
         if change.significance == "cosmetic":
             lines.append(f"{head}/>")
             continue
-        both = escape(safe_text(f"database:\n{change.before}\ndeclared:\n{change.after}"))
+        texts = (("database", change.before), ("declared", change.after))
+        both = "\n".join(f"{side}:\n{text}" for side, text in texts if text is not None)
         lines += [
             f"{head}>",
-            f"    <failure message={quoteattr(_sentence(change))}>{both}</failure>",
+            f"    <failure message={quoteattr(_sentence(change))}>{escape(safe_text(both))}</failure>",
             "  </testcase>",
         ]
     return [*lines, "</testsuite>"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from negmem.core.automation.part import Consent, Part, Refusal, digest
@@ -13,6 +14,10 @@ from negmem.db.observed import ActiveModel, Observed
 @dataclass
 class EmbeddingPart(Part):
     """At most one change a facet; none of them is `sync`'s to make."""
+
+    def known(self) -> Iterator[tuple[str, str]]:
+        """The keys of the YAML that name the model."""
+        yield from ((f"embedding.{what}",) * 2 for what in ("provider", "model", "dims"))
 
     def refusal(self, change: Change, consent: Consent) -> Refusal | None:
         """Vectors of two models can't be compared: all would have to be made anew."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from negmem.core.automation.part import Consent, Part, Refusal, digest
@@ -34,6 +34,10 @@ class ExtensionPart(Part):
         if change.reason == "outdated" and not self.vector.is_ours:
             return Refusal("this role does not own the extension", "ALTER EXTENSION vector UPDATE;")
         return None
+
+    def known(self) -> Iterator[tuple[str, str]]:
+        """pgvector by the name that PostgreSQL gives it."""
+        yield _NAME, _NAME
 
     def apply(self, session: Session, connection: Connection, due: Sequence[Change]) -> None:
         """Update it, and write down in which schema it stands."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -44,6 +44,13 @@ class FunctionPart(Part):
         if found.state == "leftover" and not (consent.prune or self._is_renewed(found)):
             return Refusal("deletes only when asked to", "negmem sync --prune")
         return None
+
+    def known(self) -> Iterator[tuple[str, str]]:
+        """Every function by its signature, and by its bare name."""
+        others = [function.definition.signature for function in self.comparisons.unmanaged]
+        for signature in [*(c.signature for c in self.comparisons.items), *others]:
+            yield signature, signature
+            yield signature.partition("(")[0], signature
 
     def apply(self, session: Session, connection: Connection, due: Sequence[Change]) -> None:
         """Write what is due, and a stamp where only that is missing."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import psycopg
@@ -35,6 +35,11 @@ class IndexPart(Part):
         if change.action == "delete" and not consent.prune:
             return Refusal("deletes only when asked to", "negmem sync --prune")
         return None
+
+    def known(self) -> Iterator[tuple[str, str]]:
+        """Every index by its name."""
+        yield from super().known()
+        yield from ((name, name) for name in self.wanted)
 
     def apply(self, session: Session, connection: Connection, due: Sequence[Change]) -> None:
         """Record what stands as wanted; the text of an index that will give way is kept."""

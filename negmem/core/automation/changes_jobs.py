@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -32,6 +32,14 @@ class JobPart(Part):
         if "no_longer_wanted" in job.differences and consent.prune:
             return None
         return None if job.leave is None else Refusal(job.leave.why, job.leave.hint)
+
+    def known(self) -> Iterator[tuple[str, str]]:
+        """Every job by its name, and by that which the other commands take, without prefix and app."""
+        yield from super().known()
+        for name, job in self.judged.items():
+            yield name, name
+            if job.wanted is not None:
+                yield job.wanted.kind.key, name
 
     def apply(self, session: Session, connection: Connection, due: Sequence[Change]) -> None:
         """Put right the jobs of pg_cron in this database, within the plan's transaction."""
@@ -75,7 +83,8 @@ def find(session: Session, config: ConfigPlan) -> JobPart:
         )
     for job in view.jobs:
         if job.status == "unknown" and job.leave is not None:
-            session.warn("job_unknown_state", f"{job.name}: {job.leave.why}; {job.reason}")
+            words = dict.fromkeys((job.leave.why, job.reason))
+            session.warn("job_unknown_state", f"{job.name}: {'; '.join(words)}")
     seen = [[j.name, j.status, j.reason, j.standing and j.standing.text()] for j in view.jobs]
     part.seen = digest(seen)
     return part

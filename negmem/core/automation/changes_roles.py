@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from negmem.core.automation import roles
 from negmem.core.automation.part import Consent, Part, Refusal, digest
 from negmem.core.automation.roles import Differences
 from negmem.core.models.change import Change, UnmanagedObject
-from negmem.core.models.grants import ROLE_KEYS
+from negmem.core.models.grants import LATER, ROLE_KEYS, SEQUENCES, TABLES
 from negmem.core.session import Session
 from negmem.db import roles as db
 from negmem.db.connect import Connection
@@ -36,6 +36,14 @@ class RolesPart(Part):
             "negmem did not make this role",
             f"ALTER ROLE {db.grantee_text(change.name)} …    as its owner",
         )
+
+    def known(self) -> Iterator[tuple[str, str]]:
+        """Every role, and every grant of the list as `diff` names it."""
+        yield from super().known()
+        names = [] if self.found is None else list(self.found.names.values())
+        objects = [*TABLES, *SEQUENCES, *(f"later {kind}" for kind in LATER)]
+        for name in [*names, *(f"{thing} to {role}" for thing in objects for role in names)]:
+            yield name, name
 
     def apply(self, session: Session, connection: Connection, due: Sequence[Change]) -> None:
         """Make the roles, then bring owners and grants to the list."""
@@ -123,7 +131,7 @@ def _owners(found: Differences) -> list[Change]:
     return [
         _change(
             "function" if thing.kind == "function" else "grant",
-            thing.name, "drifted", "owner_changed", "update",
+            thing.name, "drifted", "owner_differs", "update",
             f"owner {thing.owner}", f"owner {owner}", ["owner"],
             f"{thing.kind} is owned by {thing.owner}, not by {owner}",
         )

@@ -58,9 +58,10 @@ def plan_config(
     if not keys:
         is_new = row["applied_yaml_hash"] != yaml_hash
         return ConfigPlan(stored, stored.automation, yaml_hash=yaml_hash, remembers=is_new)
-    stored_changed = any(_at(now, key) != _at(base, key) for key, _ in _leaves(declared))
+    # A key that was changed on both sides to the same value is settled, and hinders no other.
+    stored_changed = any(_at(now, key) != _at(base, key) for key in keys)
     if row["applied_yaml_hash"] is None:
-        yaml_changed = any(_at(base, key) != value for key, value in _leaves(declared))
+        yaml_changed = any(_at(base, key) != _at(declared, key) for key in keys)
     else:
         yaml_changed = row["applied_yaml_hash"] != yaml_hash
     decision, reason = _decide(yaml_changed, stored_changed, take)
@@ -74,6 +75,11 @@ def plan_config(
         yaml_hash,
         remembers=decision == "apply" or take == "stored",
     )
+
+
+def automation_keys() -> list[str]:
+    """Every key of the automation config, as a path."""
+    return [key for key, _ in _leaves(effective_automation({}).model_dump())]
 
 
 def apply_config(session: Session, plan: ConfigPlan) -> None:

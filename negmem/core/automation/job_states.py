@@ -141,11 +141,12 @@ def _judge(
                 f"run negmem sync as {recorded.owner}",
             ),
         )
+    taken = _taken(want, recorded, same_name, cron)
     return judged(
         "missing",
-        "job_missing",
+        "name_taken" if taken else "job_missing",
         todo="create",
-        leave=_taken(want, recorded, same_name, cron) or _not_permitted(cron, by_hand),
+        leave=taken or _not_permitted(cron, by_hand),
     )
 
 

@@ -33,6 +33,9 @@ _WORDS = {
 }
 
 
+_IN_THE_WAY = frozenset({"not_recorded", "duplicate"})
+
+
 def job_states(
     session: Session, document: Mapping[str, Any], *, always_look: bool = False
 ) -> list[Job]:
@@ -117,16 +120,18 @@ def warn_of_unscheduled(session: Session, jobs: Sequence[Job]) -> None:
         if not job.enabled or job.status == "scheduled":
             continue
         remedy = f"it runs by hand: {job.command};"
-        if job.status in ("missing", "drifted", "unknown"):
+        if job.reason == "name_taken" or _IN_THE_WAY & set(job.differences):
+            # Scheduling by hand would replace the other job, or be one more.
+            remedy = f"another job is in the way: negmem automation reconcile {job.job_key}"
+        elif job.status in ("missing", "drifted", "unknown"):
             statement = schedule_statement(
                 job.name, job.schedule, job.command, session.database.facts.database
             )
             remedy = f"schedule it: {statement}"
-        session.warn(
-            "stored_not_scheduled",
-            f"{job.name} is stored as enabled and not scheduled"
-            f" ({job.reason or job.status}); {remedy}",
-        )
+        told = f"not scheduled ({job.reason or job.status}); {remedy}"
+        if job.status == "unknown":
+            told = f"perhaps not scheduled: this role can't tell ({job.reason}); if not, {remedy}"
+        session.warn("stored_not_scheduled", f"{job.name} is stored as enabled and {told}")
 
 
 def switch(session: Session, key: str, enabled: bool, *, dry_run: bool = False) -> JobSwitch:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from negmem.core.automation.declared import Taken
@@ -46,6 +46,14 @@ class Part:
     def refusal(self, change: Change, consent: Consent) -> Refusal | None:
         """Why this change is left alone; None where it is made."""
         return None
+
+    def known(self) -> Iterator[tuple[str, str]]:
+        """The words by which a thing of this part may be asked for, each with the thing's name.
+
+        What agrees is among them, so that a name that says nothing is told from a mistyped one.
+        """
+        for name in [*(c.name for c in self.changes), *(u.name for u in self.unmanaged)]:
+            yield name, name
 
     def apply(self, session: Session, connection: Connection, due: Sequence[Change]) -> None:
         """Make the changes of this part inside the plan's transaction.

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import difflib
+import shlex
+from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from negmem import __version__
@@ -15,13 +19,14 @@ from negmem.core.automation import (
     changes_roles,
 )
 from negmem.core.automation.changes_functions import FunctionChange, FunctionPart
-from negmem.core.automation.declared import ConfigPlan, Taken, plan_config
+from negmem.core.automation.declared import ConfigPlan, Taken, automation_keys, plan_config
 from negmem.core.automation.part import Part, digest
 from negmem.core.models.change import Change, UnmanagedObject
 from negmem.core.session import Session
 from negmem.db.connect import Connection
 from negmem.db.functions import Comparisons
 from negmem.db.observed import observe
+from negmem.errors import UsageError
 
 
 @dataclass(frozen=True)
@@ -46,6 +51,28 @@ class Plan:
     def unchanged(self) -> int:
         """How many managed things are as declared."""
         return sum(part.unchanged for part in self.parts)
+
+    def named(self, words: Sequence[str]) -> frozenset[str]:
+        """The names of the things that `words` ask for.
+
+        Raises: UsageError `name_unknown`, for a word that nothing of the plan is named by.
+        """
+        known: dict[str, set[str]] = defaultdict(set)
+        for key in automation_keys():
+            known[f"automation.{key}"].add(f"automation.{key}")
+        for word, name in (pair for part in self.parts for pair in part.known()):
+            known[word].add(name)
+        for word in words:
+            if word not in known:
+                near = difflib.get_close_matches(word, known, n=1)
+                raise UsageError(
+                    "name_unknown",
+                    f'nothing that negmem compares is named "{word}"',
+                    why="names are those of functions, config keys, indexes and jobs"
+                    + (f"; {near[0]} is one" if near else ""),
+                    hint=f"negmem diff {shlex.quote(near[0])}" if near else "negmem diff",
+                )
+        return frozenset(name for word in words for name in known[word])
 
     @property
     def functions(self) -> list[FunctionChange]:

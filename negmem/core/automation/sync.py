@@ -54,7 +54,8 @@ def diff(session: Session, names: Sequence[str] = ()) -> Difference:
     """What differs between YAML, stored config and what stands. Changes nothing.
 
     Args: names, of functions, config keys or other things; none means all.
-    Raises: NegmemError `app_unknown`, `stored_config_invalid`, and as `require_installed`.
+    Raises: UsageError `name_unknown`, NegmemError `app_unknown`, `stored_config_invalid`, and as
+    `require_installed`.
     """
     session.require_installed()
     database = session.database
@@ -63,7 +64,8 @@ def diff(session: Session, names: Sequence[str] = ()) -> Difference:
         plan = make_plan(session, connection)
     _warn_of_reduced(session, plan)
     path = session.loaded.path
-    changes = [c for c in plan.changes if not names or _is_named(c, names)]
+    asked = plan.named(names)
+    changes = [c for c in plan.changes if not names or c.name in asked]
     return Difference(
         drift=any(change.significance == "semantic" for change in changes),
         changes=changes,
@@ -74,10 +76,6 @@ def diff(session: Session, names: Sequence[str] = ()) -> Difference:
         schema_name=database.schema,
         app=session.app,
     )
-
-
-def _is_named(change: Change, names: Sequence[str]) -> bool:
-    return change.name in names or change.name.partition("(")[0] in names
 
 
 def sync(
