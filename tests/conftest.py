@@ -147,7 +147,8 @@ def _alone_with_pg_cron(request: pytest.FixtureRequest) -> Iterator[None]:
         yield
         return
     name = getattr(getattr(request.node, "callspec", None), "params", {}).get("server")
-    with databases.alone_with_pg_cron(_server(name or markers.server_names(request.node)[0])):
+    found = _server(name or markers.server_names(request.node)[0])
+    with databases.alone_with_pg_cron(_server(found.direct) if found.direct else found):
         yield
 
 

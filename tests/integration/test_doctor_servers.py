@@ -31,6 +31,7 @@ def test_healthy_without_pg_cron(database: TestDatabase) -> None:
     assert {c.status for c in found.checks} <= {"ok", "found", "skipped"}
 
 
+@pytest.mark.needs_cron
 @pytest.mark.servers("full", "pooled")
 def test_healthy_with_pg_cron_in_another_database(
     database: TestDatabase, server_named: Callable[[str], servers.Server]

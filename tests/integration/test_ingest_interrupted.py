@@ -146,7 +146,7 @@ def test_killed_at_random_moments_a_rerun_completes(
 def test_an_interrupt_rolls_the_batch_back_says_what_is_done_and_leaves_130(
     negmem: CliRunner, database: TestDatabase, tmp_path: Path
 ) -> None:
-    path = write_lines(tmp_path / "a.jsonl", many_conversations(400))
+    path = write_lines(tmp_path / "a.jsonl", many_conversations(1500))
     watcher = database.connect()
     process = started(negmem, path)
     wait_until(process, lambda: stored_events(watcher) > 0)
@@ -154,12 +154,12 @@ def test_an_interrupt_rolls_the_batch_back_says_what_is_done_and_leaves_130(
     _, err = process.communicate()
     assert process.returncode == 130, err.decode()
     count = database.value("SELECT count(*) FROM negentropy.memories")
-    assert 0 < count < 4000 and count % 50 == 0
+    assert 0 < count < 15_000 and count % 50 == 0
     assert f"interrupted: {count:,} memories are stored" in err.decode()
     assert "Traceback" not in err.decode()
     rerun = started(negmem, path)
     assert rerun.wait() == 0
-    assert database.value("SELECT count(*) FROM negentropy.memories") == 4000
+    assert database.value("SELECT count(*) FROM negentropy.memories") == 15_000
 
 
 def test_a_server_that_goes_away_half_way_is_told_and_the_rerun_completes(
