@@ -183,3 +183,23 @@ def test_whether_a_hidden_job_is_scheduled_is_not_claimed(
         told = negmem("sync", "--dry-run", "--dsn", as_role(database.dsn, role))
     assert "this role can't tell" in told.stderr
     assert "enabled and not scheduled" not in told.stderr
+
+
+@pytest.mark.needs_cron
+def test_what_an_administrator_is_told_to_run_makes_the_roles_own_job(
+    negmem: CliRunner, database: TestDatabase
+) -> None:
+    with (
+        cron_desk(database, on=("cleanup_memories",)) as desk,
+        login_role(database.server, database.name) as role,
+    ):
+        told = negmem("sync", "--dry-run").stderr
+        assert "schedule it: SELECT cron.schedule_in_database(" in told
+        owner = database.value("SELECT current_user")
+        assert f"'{database.name}', '{owner}');" in told
+        negmem("sync").ok()
+        desk.alter(active=False, username=role)
+        told = negmem("sync", "--dry-run").stderr
+        assert "not scheduled so" in told
+        assert "negmem automation reconcile cleanup_memories" in told
+        assert "schedule_in_database" not in told

@@ -123,12 +123,17 @@ def warn_of_unscheduled(session: Session, jobs: Sequence[Job]) -> None:
         if job.reason == "name_taken" or _IN_THE_WAY & set(job.differences):
             # Scheduling by hand would replace the other job, or be one more.
             remedy = f"another job is in the way: negmem automation reconcile {job.job_key}"
-        elif job.status in ("missing", "drifted", "unknown"):
+        elif job.status == "drifted":
+            remedy = f"put it right: negmem automation reconcile {job.job_key}"
+        elif job.status in ("missing", "unknown"):
+            # Whoever runs it may be an administrator: the job is this role's all the same.
+            facts = session.database.facts
             statement = schedule_statement(
-                job.name, job.schedule, job.command, session.database.facts.database
+                job.name, job.schedule, job.command, facts.database, facts.role
             )
             remedy = f"schedule it: {statement}"
-        told = f"not scheduled ({job.reason or job.status}); {remedy}"
+        so = " so" if job.status == "drifted" else ""
+        told = f"not scheduled{so} ({job.reason or job.status}); {remedy}"
         if job.status == "unknown":
             told = f"perhaps not scheduled: this role can't tell ({job.reason}); if not, {remedy}"
         session.warn("stored_not_scheduled", f"{job.name} is stored as enabled and {told}")
