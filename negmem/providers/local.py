@@ -14,6 +14,7 @@ import importlib.util
 import os
 import sys
 import threading
+import unicodedata
 from array import array
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -39,6 +40,9 @@ MAX_TOKENS = 4 * WINDOW_TOKENS
 _TEXTS_PER_CALL = 16
 # No piece of the vocabulary is longer: so much text holds at least MAX_TOKENS tokens.
 _MAX_CHARS_PER_TOKEN = 16
+# The engine makes room for four characters a byte when it normalizes. One character becomes more, eighteen from
+# three bytes, and would overrun its memory; written out here it reads the same.
+_OVERRUNNING = {"\ufdfa": unicodedata.normalize("NFKC", "\ufdfa")}
 _FINGERPRINT_BYTES = 65_536
 _FLOATS = ctypes.POINTER(ctypes.c_float)
 
@@ -183,6 +187,8 @@ class _Engine:
 
 def _clean(text: str) -> str:
     """What the C engine can take: it stops at NUL, and a lone surrogate has no bytes."""
+    for character, written_out in _OVERRUNNING.items():
+        text = text.replace(character, written_out)
     return text.replace("\x00", " ").encode("utf-8", "replace").decode("utf-8")
 
 

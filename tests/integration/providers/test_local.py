@@ -2,7 +2,9 @@
 
 import _ctypes
 import os
+import sys
 import threading
+import unicodedata
 from pathlib import Path
 
 import numpy as np
@@ -163,3 +165,19 @@ def test_weights_that_are_missing_or_broken_are_told(tmp_path: Path) -> None:
         with pytest.raises(NegmemError) as caught:
             _Engine(library, tmp_path / name)
         assert caught.value.code == "embedder_failed"
+
+
+def test_no_character_overruns_the_engine(embedder: LocalEmbedder) -> None:
+    room_a_byte = 4
+    overrunning = {
+        character
+        for character in map(chr, [*range(0xD800), *range(0xE000, sys.maxunicode + 1)])
+        if len(unicodedata.normalize("NFKC", character)) > room_a_byte * len(character.encode())
+    }
+    assert overrunning == {"\ufdfa"}
+    written_out = unicodedata.normalize("NFKC", "\ufdfa")
+    for count in (1, 20, 500):
+        assert embedder.count_tokens("\ufdfa" * count) == embedder.count_tokens(written_out * count)
+        embedder.embed_query("\ufdfa" * count)
+    rows = embedder.embed_documents(["\ufdfa", written_out])
+    assert np.allclose(rows[0], rows[1], atol=1e-6)
