@@ -133,6 +133,8 @@ def test_junit_says_nothing_of_a_side_that_is_not_there(
 ) -> None:
     database.rows("DROP FUNCTION negentropy.proactive_rank")
     told = negmem("diff", "--format", "junit")
+    shown = negmem("automation", "show").stdout
+    assert "missing" in shown and "missing: missing" not in shown
     (failure,) = ElementTree.fromstring(told.stdout).iter("failure")
     assert (failure.text or "").startswith("declared:\nCREATE")
 

@@ -61,7 +61,8 @@ def draw_snapshot(console: Console, shown: AutomationSnapshot) -> None:
     for function in shown.functions:
         if function.status != "present":
             word = console.style(function.status, "warn")
-            console.out(f"            {one_line(function.signature)}  {word}: {function.reason}")
+            why = "" if function.reason == function.status else f": {function.reason}"
+            console.out(f"            {one_line(function.signature)}  {word}{why}")
     found = shown.capabilities
     console.out(
         f"  carries   PostgreSQL {found.server_version} · vector {found.vector_version or 'none'}"
