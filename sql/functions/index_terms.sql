@@ -19,28 +19,34 @@ LANGUAGE sql
 IMMUTABLE PARALLEL SAFE
 ROWS 25
 BEGIN ATOMIC
-    SELECT word, LEAST(count(*), 32767)::smallint, max(cardinality(found.terms))
+    SELECT word, LEAST(count(*), 32767)::smallint, max(counted.terms_count)
     FROM (
-        SELECT :"schema".text_terms(
-                CASE
-                    WHEN lower(p_speaker) NOT IN
-                        ('', 'user', 'assistant', 'model', 'system', 'tool', 'agent', 'human', 'ai')
-                    THEN p_speaker || ': '
-                    ELSE ''
-                END || p_content
-            ) || CASE
-                WHEN isfinite(p_occurred_at) THEN
-                    ARRAY[
-                        extract(day FROM p_occurred_at AT TIME ZONE 'UTC')::text,
-                        (ARRAY['januari', 'februari', 'march', 'april', 'may', 'june', 'juli', 'august', 'septemb',
-                            'octob', 'novemb', 'decemb'])[extract(month FROM p_occurred_at AT TIME ZONE 'UTC')::integer],
-                        extract(year FROM p_occurred_at AT TIME ZONE 'UTC')::text,
-                        extract(month FROM p_occurred_at AT TIME ZONE 'UTC') || '月',
-                        extract(day FROM p_occurred_at AT TIME ZONE 'UTC') || '日'
-                    ]
-                ELSE '{}'
-            END AS terms
+        -- Counted here: above, each word would carry the whole array along, which takes minutes when the groups of
+        -- a long text spill to disk.
+        SELECT found.terms, cardinality(found.terms) AS terms_count
+        FROM (
+            SELECT :"schema".text_terms(
+                    CASE
+                        WHEN lower(p_speaker) NOT IN
+                            ('', 'user', 'assistant', 'model', 'system', 'tool', 'agent', 'human', 'ai')
+                        THEN p_speaker || ': '
+                        ELSE ''
+                    END || p_content
+                ) || CASE
+                    WHEN isfinite(p_occurred_at) THEN
+                        ARRAY[
+                            extract(day FROM p_occurred_at AT TIME ZONE 'UTC')::text,
+                            (ARRAY['januari', 'februari', 'march', 'april', 'may', 'june', 'juli', 'august', 'septemb',
+                                'octob', 'novemb', 'decemb'])[extract(month FROM p_occurred_at AT TIME ZONE 'UTC')::integer],
+                            extract(year FROM p_occurred_at AT TIME ZONE 'UTC')::text,
+                            extract(month FROM p_occurred_at AT TIME ZONE 'UTC') || '月',
+                            extract(day FROM p_occurred_at AT TIME ZONE 'UTC') || '日'
+                        ]
+                    ELSE '{}'
+                END AS terms
+            OFFSET 0
+        ) AS found
         OFFSET 0
-    ) AS found, unnest(found.terms) AS word
+    ) AS counted, unnest(counted.terms) AS word
     GROUP BY word;
 END;
