@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from uuid import UUID
 
 from negmem.core.session import Session, open_session
-from negmem.errors import UsageError
+from negmem.core.text.names import check_user
 
 if TYPE_CHECKING:
     from negmem.core.models.change import (
@@ -71,14 +71,7 @@ def _ids(ids: UUID | str | Iterable[UUID | str]) -> list[UUID]:
 
 
 def _user(user: str) -> str:
-    if not user.strip():
-        raise UsageError(
-            "user_empty",
-            "the user is empty",
-            why="an empty scope never means everyone",
-            hint='user="NAME"',
-        )
-    return user
+    return check_user(user, 'user="NAME"')
 
 
 class Memory:

@@ -114,7 +114,7 @@ class Common:
     def require_user(self, user: str | None) -> str:
         """The user that a command is about.
 
-        Raises: UsageError `user_missing` or `user_empty`: an empty scope never means everyone.
+        Raises: UsageError `user_missing`, `user_empty` or `user_invalid`.
         """
         if user is None:
             raise UsageError(
@@ -123,14 +123,9 @@ class Common:
                 why="no --user was given",
                 hint=f"negmem {self.name} … --user NAME",
             )
-        if not user.strip():
-            raise UsageError(
-                "user_empty",
-                "the user is empty",
-                why="--user was given without a name; an empty scope never means everyone",
-                hint=f"negmem {self.name} … --user NAME",
-            )
-        return user
+        from negmem.core.text.names import check_user
+
+        return check_user(user, f"negmem {self.name} … --user NAME")
 
 
 def command(

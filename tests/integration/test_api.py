@@ -60,6 +60,15 @@ def test_an_empty_user_is_refused_everywhere(database: TestDatabase) -> None:
             assert raised.value.code == "user_empty"
 
 
+@pytest.mark.parametrize("user", ["a\x00b", "x" * 256, "王\ud800"])
+def test_a_name_that_no_row_can_have_is_refused(database: TestDatabase, user: str) -> None:
+    with negmem.connect(database.dsn, embedder=FakeEmbedder()) as mem:
+        for act in (lambda: mem.search("x", user=user), lambda: mem.memory.add("x", user=user)):
+            with pytest.raises(UsageError) as raised:
+                act()
+            assert raised.value.code == "user_invalid"
+
+
 def test_without_init_it_says_so(empty_database: TestDatabase) -> None:
     with negmem.connect(empty_database.dsn) as mem, pytest.raises(NegmemError) as raised:
         mem.search("x", user="alice")
