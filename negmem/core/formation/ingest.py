@@ -163,11 +163,13 @@ class Ingest:
     def run(self) -> Ingested:
         """Read the input to its end and store what is new.
 
-        Raises: NegmemError of the input (`input_…`), of the database, `embedding_space_mismatch`;
-        UsageError `user_missing` where the first session names nobody. What was committed before
-        stays, `result` tells it, and the same run again goes on from there.
+        Raises: NegmemError of the input (`input_…`), of the database, `embedding_space_mismatch`,
+        `reject_file_unusable`; UsageError `user_missing` where the first session names nobody,
+        `reject_file_is_input`. What was committed before stays, `result` tells it, and the same run again
+        goes on from there.
         """
         options, session = self._options, self._session
+        self._rejects.check()
         self._source = open_source(options.path, self._stdin)
         try:
             detected = detect(self._source, options.format)

@@ -71,7 +71,7 @@ def detect(source: Source, wanted: str = "auto") -> Detected:
             "input_format_unclear",
             f"cannot tell the format of {source.name}",
             why=f"it begins with {first!r}",
-            hint=f"negmem ingest {shlex.quote(source.name)} --format {'|'.join(FORMATS)}",
+            hint=f"negmem ingest {shlex.quote(source.path)} --format {'|'.join(FORMATS)}",
         )
     return Detected(found, as_lines)
 

@@ -85,8 +85,8 @@ def parse(text: str) -> object:
         raise RecordFaultError("not_json", f"{error.msg} at character {error.pos}") from None
     except RecursionError:
         raise RecordFaultError("nested_too_deep", "nested too deep to be read") from None
-    except ValueError as error:
-        raise RecordFaultError("not_json", str(error)) from None
+    except ValueError:  # Python reads no whole number of more digits than its limit
+        raise RecordFaultError("not_json", "a whole number of too many digits") from None
 
 
 def json_documents(source: Source, arrays: frozenset[str]) -> Iterator[Element | Reject]:
@@ -205,8 +205,8 @@ class _Documents:
             raise RecordFaultError("not_json", f"{error.msg} in line {where}") from None
         except RecursionError:
             raise RecordFaultError("nested_too_deep", "nested too deep to be read") from None
-        except ValueError as error:
-            raise RecordFaultError("not_json", str(error)) from None
+        except ValueError:
+            raise RecordFaultError("not_json", "a whole number of too many digits") from None
         # a number may go on beyond the window: "1" of "1.5", also where it ends in "1e+"
         is_closed = isinstance(value, (dict, list, str))
         if end >= len(self._window) - _EDGE and not self._ended and not is_closed:

@@ -135,6 +135,8 @@ class SessionLines:
         user, replaced = clean_name(_first(value, "user", "user_id"), "user")
         if user is None and "" in (value.get("user"), value.get("user_id")):
             raise RecordFaultError("user_empty", "the user is an empty string")
+        if user is not None and not user.strip():
+            raise RecordFaultError("user_empty", "the user is blank")
         conversation, more = clean_name(value.get("conversation_id"), "conversation_id")
         replaced += more
         session, more = clean_name(value.get("session_id"), "session_id")

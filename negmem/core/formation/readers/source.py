@@ -45,10 +45,14 @@ class CutShortError(Exception):
 
 
 class Source:
-    """An opened input. `name` is for messages; `size` is in bytes on disk, None for a pipe."""
+    """An opened input. `name` is for messages; `size` is in bytes on disk, None for a pipe.
+
+    `path` is what names it on a command line, `-` for standard input.
+    """
 
     def __init__(self, name: str, raw: BinaryIO, size: int | None) -> None:
         self.name = name
+        self.path = "-" if size is None else name
         self.size = size
         self._raw = _Counted(raw)
         buffered = io.BufferedReader(self._raw, HEAD_BYTES)
@@ -156,7 +160,7 @@ class Source:
                 "input_not_utf8",
                 f"{self.name} is UTF-16, not UTF-8",
                 why=f"it begins with the bytes {head[:4].hex(' ')}",
-                hint=f"iconv -f UTF-16 -t UTF-8 {shlex.quote(self.name)} | negmem ingest -",
+                hint=f"iconv -f UTF-16 -t UTF-8 {shlex.quote(self.path)} | negmem ingest -",
             )
         sample = head[:8192]
         odd = sum(1 for byte in sample if byte < 32 and byte not in _TEXT_CONTROLS)
