@@ -103,6 +103,8 @@ def started(negmem: CliRunner, path: Path, *more: str) -> subprocess.Popen[bytes
         stderr=subprocess.PIPE,
         env=negmem.environment({"NEGMEM_CONFIG": str(quiet_config(negmem))}),
         cwd=negmem.cwd,
+        # A shell's background job has Ctrl-C ignored, and its children inherit that.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
 
 
