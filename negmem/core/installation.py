@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
+from negmem.config.automation import effective_automation
 from negmem.config.model import Automation
 from negmem.core import adoption
 from negmem.core.adoption import Adoption
@@ -93,7 +94,8 @@ def install(
 
     Args: with_roles, make the four roles too; where they were asked for once, grants are always completed.
     One transaction under the schema's lock: eight at once end in one result, a killed one leaves nothing.
-    Raises: NegmemError as `ledger.check_server`, `ledger.migrate` and `ledger.lock_schema`.
+    Raises: NegmemError as `ledger.check_server`, `ledger.migrate` and `ledger.lock_schema`, and
+    `stored_config_invalid` where the main app's config can't be read.
     """
     from psycopg.types.json import Jsonb
 
@@ -131,7 +133,7 @@ def install(
         if with_functions or adopted is not None:
             main = database.row("installation", "main_config")
             assert main is not None
-            stored = Automation.model_validate(main["config"]).model_dump(mode="json")
+            stored = effective_automation(main["config"]).model_dump(mode="json")
             functions.install(database, connection, stored)
         if adopted is not None:
             adoption.finish(session, connection, adopted)

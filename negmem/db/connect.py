@@ -77,6 +77,7 @@ class Facts:
     server_version: int
     server_version_text: str
     database: str
+    encoding: str
     role: str
     in_recovery: bool
     read_only: bool

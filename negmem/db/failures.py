@@ -28,7 +28,17 @@ class DatabaseError(NegmemError):
         self.statement = ""
 
 
-# sqlstate or its class → code, what failed, what to do
+_INCOMPLETE = (
+    "schema_incomplete",
+    "a table, column or type of negmem is missing",
+    "negmem doctor",
+)
+_LOST = (
+    "connection_lost",
+    "the server closed the connection",
+    "run the same command again; what was not committed was rolled back",
+)
+# sqlstate → code, what failed, what to do
 _KNOWN: dict[str, tuple[str, str, str]] = {
     NO_PRIVILEGE: (
         "privilege_missing",
@@ -50,11 +60,9 @@ _KNOWN: dict[str, tuple[str, str, str]] = {
         "the statement took longer than allowed",
         "run it again when the server is less busy",
     ),
-    "42P01": (
-        "schema_incomplete",
-        "a table of negmem is missing",
-        "negmem init",
-    ),
+    "42P01": _INCOMPLETE,
+    "42703": _INCOMPLETE,
+    "42704": _INCOMPLETE,
     "42883": (
         "function_missing",
         "a function that negmem calls is missing",
@@ -63,19 +71,29 @@ _KNOWN: dict[str, tuple[str, str, str]] = {
     "3F000": ("schema_missing", "the schema does not exist", "negmem init"),
     "53100": ("disk_full", "the server's disk is full", "free some space, then run it again"),
     "40P01": ("deadlock", "two sessions waited for each other", "run the same command again"),
-    "57P01": (
-        "connection_lost",
-        "the server closed the connection",
-        "run the same command again; what was not committed was rolled back",
+    "08003": _LOST,
+    "08006": _LOST,
+    "25P03": _LOST,
+    "57P01": _LOST,
+    "57P02": _LOST,
+    "57P05": _LOST,
+    "53300": (
+        "too_many_connections",
+        "the server has no connection left",
+        "close others, or connect through a pooler",
     ),
 }
 
 
 def translate(error: psycopg.Error, statement: str = "") -> DatabaseError:
-    """The driver's error as one of negmem's, with SQLSTATE, DETAIL and HINT kept."""
+    """The driver's error as one of negmem's, with SQLSTATE and DETAIL kept.
+
+    The server's HINT is the remedy only where negmem has none: it is about SQL, not about negmem.
+    """
     sqlstate = error.sqlstate or ""
     diag = error.diag
-    evidence = [diag.message_primary or ""]
+    # A value that the driver itself refuses has no diagnostics.
+    evidence = [diag.message_primary or ("" if sqlstate else str(error).strip())]
     if diag.message_detail:
         evidence.append(diag.message_detail)
     if diag.constraint_name:
@@ -84,15 +102,15 @@ def translate(error: psycopg.Error, statement: str = "") -> DatabaseError:
         evidence.append(f"SQLSTATE {sqlstate}")
     why = " · ".join(part for part in evidence if part)
     if isinstance(error, psycopg.OperationalError) and not sqlstate:
-        code, message, hint = _KNOWN["57P01"]
+        code, message, hint = _LOST
         why = "the connection broke off"
     else:
         code, message, hint = _KNOWN.get(sqlstate) or (
             "database_error",
             "the database refused a statement",
-            "run again with -vv to see the statement",
+            diag.message_hint or "run again with -vv to see the statement",
         )
-    made = DatabaseError(code, message, why=why, hint=diag.message_hint or hint, sqlstate=sqlstate)
+    made = DatabaseError(code, message, why=why, hint=hint, sqlstate=sqlstate)
     made.said = diag.message_primary or ""
     made.statement = "\n".join(part for part in (diag.internal_query, statement) if part)
     return made

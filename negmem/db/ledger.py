@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from psycopg import errors
+
 from negmem import __version__
 from negmem.db.connect import Connection, Database, operating_system_user
 from negmem.db.failures import DatabaseError
@@ -15,6 +17,12 @@ from negmem.errors import NegmemError
 
 MINIMUM_SERVER = 160_000
 _LOCK_WAIT_MS = 60_000
+_MADE_ALREADY = (
+    errors.DuplicateTable,
+    errors.DuplicateObject,
+    errors.DuplicateColumn,
+    errors.DuplicateFunction,
+)
 _MIGRATION_TIMEOUT_MS = 600_000
 
 
@@ -71,11 +79,20 @@ def pending(done: Sequence[Applied]) -> list[Migration]:
 def check_server(database: Database) -> None:
     """Refuse, before anything is made, a server that can't carry negmem.
 
-    Raises: NegmemError `server_too_old`, `vector_not_available`, `vector_not_created`,
+    Raises: NegmemError `server_too_old`, `letters_lost`, `vector_not_available`, `vector_not_created`,
     `vector_too_old`, with every reason that holds in `why`.
     """
     facts = database.facts
     problems: list[tuple[str, str, str, str]] = []
+    if facts.encoding != "UTF8":
+        problems.append(
+            (
+                "letters_lost",
+                "a database of encoding UTF8 is needed",
+                f"this one's encoding is {facts.encoding}, which can't be changed later",
+                "CREATE DATABASE negmem ENCODING 'UTF8' TEMPLATE template0;   and name it with --dsn",
+            )
+        )
     if facts.server_version < MINIMUM_SERVER:
         problems.append(
             (
@@ -161,6 +178,7 @@ def migrate(database: Database, connection: Connection) -> list[Migration]:
 
     Runs inside the caller's transaction, which holds the schema's lock: all of it or nothing.
     Returns the migrations that were applied.
+    Raises: NegmemError `schema_foreign`, `ledger_incomplete`, `vector_not_created`.
     """
     database.forget_facts()
     facts = database.facts
@@ -180,7 +198,17 @@ def migrate(database: Database, connection: Connection) -> list[Migration]:
     due = pending(applied(database))
     for migration in due:
         started = time.monotonic()
-        connection.execute(fill(migration.text, _values(database.schema, vector_schema)))
+        statements = fill(migration.text, _values(database.schema, vector_schema))
+        try:
+            connection.execute(statements)
+        except _MADE_ALREADY as error:
+            raise NegmemError(
+                "ledger_incomplete",
+                "the schema holds more than its ledger records",
+                why=f"migration {migration.version:04d} {migration.name}, which the ledger lacks:"
+                f" {error.diag.message_primary}",
+                hint="negmem init --schema ANOTHER_NAME",
+            ) from None
         database.execute(
             "ledger",
             "record",
@@ -198,8 +226,6 @@ def migrate(database: Database, connection: Connection) -> list[Migration]:
 
 def create_vector(database: Database, connection: Connection) -> None:
     """CREATE EXTENSION vector, or say who may."""
-    from psycopg import errors
-
     try:
         connection.execute(database.queries("ledger", "create_vector"))
     except (errors.InsufficientPrivilege, errors.FeatureNotSupported) as error:

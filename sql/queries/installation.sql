@@ -7,10 +7,13 @@ INSERT INTO :"schema".installation (single) VALUES (true) ON CONFLICT (single) D
 -- params: app_name, config, updated_by
 -- returns: a row when the app is new here; the first app of a database is its main one
 WITH added AS (
-    INSERT INTO :"schema".memory_automation_configs (app_name, config, is_main, updated_by)
+    -- A row that somebody deleted has left its history: revisions go on from there.
+    INSERT INTO :"schema".memory_automation_configs (app_name, config, is_main, updated_by, revision)
     SELECT %(app_name)s::varchar, %(config)s::jsonb,
         NOT EXISTS (SELECT 1 FROM :"schema".memory_automation_configs AS c WHERE c.is_main),
-        %(updated_by)s::text
+        %(updated_by)s::text,
+        1 + COALESCE((SELECT max(h.revision) FROM :"schema".memory_automation_config_history AS h
+                      WHERE h.app_name = %(app_name)s::varchar), 0)
     ON CONFLICT (app_name) DO NOTHING
     RETURNING app_name, revision, config, is_main
 ),

@@ -7,6 +7,7 @@ SELECT
     current_setting('server_version_num')::integer AS server_version,
     split_part(current_setting('server_version'), ' ', 1) AS server_version_text,
     current_database()::text AS database,
+    current_setting('server_encoding') AS encoding,
     current_user::text AS role,
     pg_is_in_recovery() AS in_recovery,
     current_setting('transaction_read_only')::boolean AS read_only,

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 from uuid import UUID
 
 from psycopg.types.json import Jsonb
 
+from negmem.config.automation import effective_automation
+from negmem.config.model import ContextAssembler
 from negmem.core.formulas.budget import Group, Item, Packed, Section, Shares, pack, shares
 from negmem.core.models.context import (
     SECTIONS,
@@ -34,6 +35,7 @@ from negmem.providers.tokens import TokenCounter
 
 # As in sql/functions/get_context_window.sql.
 CANDIDATES = 50
+MAX_TOKENS = 2_000_000
 CORE_SHARE = 0.3
 PROFILE_SHARE = 0.2
 # A text of more characters than this for each token fits in no case, and is not counted whole.
@@ -72,15 +74,15 @@ def assemble(
     _check_blocks(blocks)
     question = clean_question(query)
     settings = _settings(session)
-    total = settings["max_tokens"] if max_tokens is None else max_tokens
-    if total < 1:
+    total = settings.max_tokens if max_tokens is None else max_tokens
+    if not 1 <= total <= MAX_TOKENS:
         raise UsageError(
             "budget_invalid",
-            "a context needs a budget",
-            why=f"--max-tokens counts from 1, got {total}",
+            "no context has such a budget",
+            why=f"--max-tokens goes from 1 to {MAX_TOKENS:,}, got {total:,}",
             hint="--max-tokens 2000",
         )
-    both = shares(total, settings["memory_ratio"], settings["history_ratio"])
+    both = shares(total, settings.memory_ratio, settings.history_ratio)
     counter = counter or TokenCounter(session.config.llm.model)
     candidates = standing(session, user, _thread_id(session, user, thread), blocks)
     answer: SearchAnswer | None = None
@@ -110,11 +112,19 @@ def _check_blocks(blocks: Sequence[str]) -> None:
         )
 
 
-def _settings(session: Session) -> dict[str, Any]:
-    """The stored budget of the app, or the main app's."""
+def _settings(session: Session) -> ContextAssembler:
+    """The stored budget of the app, or the main app's; what is not stored has its default.
+
+    Raises: NegmemError `stored_config_invalid`.
+    """
     row = session.database.row("context", "settings", {"app_name": session.app})
-    assert row is not None
-    return dict(row["context_assembler"])
+    if row is None:
+        session.warn(
+            "app_unknown",
+            f'the database holds no config of the app "{session.app}": the default budget counts',
+        )
+    stored = {} if row is None or row["context_assembler"] is None else row["context_assembler"]
+    return effective_automation({"context_assembler": stored}).context_assembler
 
 
 def _thread_id(session: Session, user: str, thread: str | None) -> UUID | None:
