@@ -63,11 +63,14 @@ def connect(
     return Memory(session)
 
 
-def _ids(ids: UUID | str | Iterable[UUID | str]) -> list[UUID]:
+def _id(id: UUID | str) -> UUID:
     from negmem.core.memories import parse_id
 
-    several: Iterable[UUID | str] = [ids] if isinstance(ids, (UUID, str)) else ids
-    return [i if isinstance(i, UUID) else parse_id(i) for i in several]
+    return id if isinstance(id, UUID) else parse_id(id)
+
+
+def _ids(ids: UUID | str | Iterable[UUID | str]) -> list[UUID]:
+    return [_id(ids)] if isinstance(ids, (UUID, str)) else [_id(one) for one in ids]
 
 
 def _user(user: str) -> str:
@@ -159,14 +162,15 @@ class Memory:
         stdin = None
         path = str(source) if isinstance(source, (str, Path)) else "-"
         if not isinstance(source, (str, Path)):
-            lines = [json.dumps(record, ensure_ascii=False, default=str) for record in source]
-            stdin = io.BytesIO("\n".join(lines).encode("utf-8", "surrogatepass"))
+            # Escaped, a lone surrogate is cleaned like any other, where as bytes it would be no UTF-8.
+            lines = [json.dumps(record, default=str) for record in source]
+            stdin = io.BytesIO("\n".join(lines).encode("ascii"))
             format = "jsonl" if format == "auto" else format
         options = IngestOptions(
             path=path,
             format=format,
             user=None if user is None else _user(user),
-            thread=thread,
+            thread=thread or None,
             me=me,
             dry_run=dry_run,
         )
@@ -273,7 +277,7 @@ class Memories:
         thread: str | None = None,
         metadata: dict[str, Any] | None = None,
         occurred_at: datetime | None = None,
-        id: UUID | None = None,
+        id: UUID | str | None = None,
     ) -> AddedMemory:
         """Store one memory, searchable at once. With `id` a repeat stores nothing twice."""
         from negmem.core import memories
@@ -286,7 +290,7 @@ class Memories:
             thread=thread,
             metadata=metadata,
             occurred_at=occurred_at,
-            memory_id=id,
+            memory_id=None if id is None else _id(id),
         )
 
     def list(
@@ -324,7 +328,7 @@ class Memories:
         """One memory, removed or not."""
         from negmem.core import memories
 
-        return memories.show(self._owner.session, _user(user), _ids(id)[0])
+        return memories.show(self._owner.session, _user(user), _id(id))
 
     def edit(
         self,
@@ -342,7 +346,7 @@ class Memories:
         return memories.edit(
             self._owner.session,
             _user(user),
-            _ids(id)[0],
+            _id(id),
             content=content,
             memory_type=type,
             metadata=metadata,

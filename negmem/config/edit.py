@@ -60,11 +60,17 @@ def set_in_file(
             return edit
     except UnicodeDecodeError:
         raise UsageError(
-            "config_unreadable", f"{path} is not UTF-8 text", hint=f"file {path}"
+            "config_unreadable",
+            f"{path} is not UTF-8 text",
+            why="it holds bytes of another encoding",
+            hint=f"file {path}",
         ) from None
     except FileNotFoundError:
         raise UsageError(
-            "config_not_found", f"there is no file {path}", hint=f"negmem init --config {path}"
+            "config_not_found",
+            f"there is no file {path}",
+            why="it would be changed, and init makes it",
+            hint=f"negmem init --config {path}",
         ) from None
     except OSError as error:
         raise NegmemError(

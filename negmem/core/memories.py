@@ -20,7 +20,11 @@ from negmem.core.models.memory import (
 from negmem.core.session import Session
 from negmem.core.text.clean import TextRefusedError, clean_text, clean_value
 from negmem.core.text.indexed import embedded_text
+from negmem.core.text.moments import in_utc, said_at
+from negmem.core.text.names import check_name
 from negmem.errors import NegmemError, UsageError
+
+_MAX_ROWS = 2**31 - 1
 
 
 def _scope(session: Session, user: str) -> dict[str, Any]:
@@ -30,11 +34,11 @@ def _scope(session: Session, user: str) -> dict[str, Any]:
 def parse_id(text: str) -> UUID:
     """A memory's id. Raises: UsageError `id_malformed`."""
     try:
-        return UUID(text)
+        return UUID(str(text))
     except ValueError:
         raise UsageError(
             "id_malformed",
-            f"{text[:60]!r} is no id of a memory",
+            f"{str(text)[:60]!r} is no id of a memory",
             why="an id is a UUID such as 9f2c1d4e-…",
             hint="negmem memory list --user NAME",
         ) from None
@@ -47,6 +51,7 @@ def check_type(memory_type: str) -> str:
             "memory_type_unknown",
             f"{memory_type[:60]!r} is no type of memory",
             why=f"the types are {', '.join(MEMORY_TYPES)}",
+            hint="--type episodic",
         )
     return memory_type
 
@@ -99,9 +104,12 @@ def add(
 
     The text is embedded before the transaction opens; where it can't be, the memory is stored without a
     vector and the answer says so. With `memory_id` a repeat stores nothing twice.
-    Raises: UsageError `text_refused`, `memory_type_unknown`.
+    Raises: UsageError `text_refused`, `memory_type_unknown`, `name_invalid`, `moment_malformed`.
     """
     check_type(memory_type)
+    moment = said_at(occurred_at, "occurred_at")
+    if thread is not None:
+        check_name(thread, "thread")
     text, replaced = _clean(content)
     clean_metadata, _ = _clean_metadata(metadata or {})
     vector = (
@@ -128,7 +136,7 @@ def add(
                 "memory_type": memory_type,
                 "content": text,
                 "metadata": Jsonb({"source": "manual", **clean_metadata}),
-                "occurred_at": occurred_at,
+                "occurred_at": moment,
             },
         )
         if added is not None:
@@ -173,16 +181,29 @@ def list_memories(
     limit: int = 20,
     offset: int = 0,
 ) -> MemoryList:
-    """A page of one user's memories, by when they were said."""
+    """A page of one user's memories, by when they were said.
+
+    Raises: UsageError `limit_invalid`, `memory_type_unknown`, `name_invalid`, `moment_malformed`.
+    """
     if memory_type is not None:
         check_type(memory_type)
+    if thread is not None:
+        check_name(thread, "thread")
+    if not (1 <= limit <= _MAX_ROWS and 0 <= offset <= _MAX_ROWS):
+        raise UsageError(
+            "limit_invalid",
+            "no list goes so far",
+            why=f"--limit from 1, --offset from 0, each at most {_MAX_ROWS:,}; got {limit:,} and"
+            f" {offset:,}",
+            hint="negmem memory list --user NAME --limit 100",
+        )
     user_known(session, user)
     params = {
         **_scope(session, user),
         "memory_type": memory_type,
         "thread": thread,
-        "since": since,
-        "until": until,
+        "since": in_utc(since, "since"),
+        "until": in_utc(until, "until"),
         "deleted": deleted,
         "pinned": pinned,
         "newest_first": newest_first,
@@ -362,11 +383,21 @@ def _deleted(memory_id: UUID) -> NegmemError:
 
 
 def _clean(content: str) -> tuple[str, int]:
+    if not isinstance(content, str):
+        raise UsageError(
+            "text_refused",
+            "the text can't be stored",
+            why=f"it is {type(content).__name__}, not text",
+            hint='negmem memory add "…" --user NAME',
+        )
     try:
         text, replaced = clean_text(content)
     except TextRefusedError as error:
         raise UsageError(
-            "text_refused", "the text can't be stored", why=f"{error.reason}: {error.detail}"
+            "text_refused",
+            "the text can't be stored",
+            why=f"{error.reason}: {error.detail}",
+            hint="store it in parts: negmem ingest FILE    has a turn for each",
         ) from None
     if not text.strip():
         raise UsageError(
@@ -379,11 +410,21 @@ def _clean(content: str) -> tuple[str, int]:
 
 
 def _clean_metadata(metadata: dict[str, Any]) -> tuple[dict[str, Any], int]:
+    if not isinstance(metadata, dict):
+        raise UsageError(
+            "text_refused",
+            "the metadata can't be stored",
+            why=f"it is {type(metadata).__name__}, not a dictionary",
+            hint="--metadata KEY=VALUE",
+        )
     try:
         value, replaced = clean_value(metadata)
     except TextRefusedError as error:
         raise UsageError(
-            "text_refused", "the metadata can't be stored", why=f"{error.reason}: {error.detail}"
+            "text_refused",
+            "the metadata can't be stored",
+            why=f"{error.reason}: {error.detail}",
+            hint="--metadata KEY=VALUE",
         ) from None
     assert isinstance(value, dict)
     return dict(value), replaced.nul + replaced.surrogates

@@ -19,6 +19,7 @@ from psycopg.rows import TupleRow, dict_row
 
 from negmem.db.dsn import Target
 from negmem.db.failures import NO_PRIVILEGE, DatabaseError, name_grant, translate, words_of
+from negmem.db.loaders import BoundedMomentLoader
 from negmem.db.sqlfiles import Queries, blocks, fill
 from negmem.errors import NegmemError
 
@@ -147,9 +148,11 @@ class Database:
         while True:
             reason = ""
             try:
-                return psycopg.connect(
+                made = psycopg.connect(
                     make_conninfo("", **params), autocommit=True, prepare_threshold=None
                 )
+                made.adapters.register_loader("timestamptz", BoundedMomentLoader)
+                return made
             except psycopg.Error as error:
                 reason = str(error)
             if time.monotonic() >= deadline or not _STARTING.search(reason):

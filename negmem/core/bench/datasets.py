@@ -148,7 +148,12 @@ def _check_options(name: str, variant: str | None, mini: bool, pooled: bool) -> 
     elif (mini or pooled) and name != "longmemeval":
         wrong = "--mini and --pooled are for longmemeval"
     if wrong:
-        raise UsageError("dataset_option_unknown", f"the set {name} has no such form", why=wrong)
+        raise UsageError(
+            "dataset_option_unknown",
+            f"the set {name} has no such form",
+            why=wrong,
+            hint="negmem bench retrieval --help",
+        )
 
 
 def _conversation(
@@ -269,5 +274,8 @@ def _id(row: Any, *names: str) -> str:
 
 def _malformed(why: str) -> UsageError:
     return UsageError(
-        "dataset_malformed", "the data set is not of the form it should have", why=why
+        "dataset_malformed",
+        "the data set is not of the form it should have",
+        why=why,
+        hint="negmem bench retrieval --help",
     )

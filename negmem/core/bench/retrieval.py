@@ -175,6 +175,7 @@ def _variants(session: Session, options: BenchOptions) -> list[Variant]:
                 "bench_variant_unknown",
                 f"{name[:60]!r} can't be measured",
                 why=f"it is neither a level ({', '.join(LEVELS)}) nor a YAML file",
+                hint="--compare keyword,hybrid",
             )
     return variants
 

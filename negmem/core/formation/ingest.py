@@ -39,6 +39,7 @@ from negmem.core.formation.vectors import Vectorizer
 from negmem.core.models.ingest import Embedded, Ingested, ReplacedCharacters
 from negmem.core.session import Session
 from negmem.core.text.clean import NOTHING_REPLACED
+from negmem.core.text.names import check_name
 from negmem.db import memories as db
 from negmem.errors import NegmemError, UsageError
 
@@ -165,11 +166,13 @@ class Ingest:
 
         Raises: NegmemError of the input (`input_…`), of the database, `embedding_space_mismatch`,
         `reject_file_unusable`; UsageError `user_missing` where the first session names nobody,
-        `reject_file_is_input`. What was committed before stays, `result` tells it, and the same run again
+        `reject_file_is_input`, `name_invalid`. What was committed before stays, `result` tells it, and the same run again
         goes on from there.
         """
         options, session = self._options, self._session
         self._rejects.check()
+        if options.thread is not None:
+            check_name(options.thread, "thread")
         self._source = open_source(options.path, self._stdin)
         try:
             detected = detect(self._source, options.format)

@@ -28,6 +28,7 @@ from negmem.core.models.retrieval import SearchAnswer
 from negmem.core.retrieval.candidates import Candidate, searched, standing
 from negmem.core.retrieval.search import clean_question, search
 from negmem.core.session import Session
+from negmem.core.text.names import check_name
 from negmem.db.failures import DatabaseError
 from negmem.db.searches import recording_is_refused
 from negmem.errors import UsageError
@@ -69,7 +70,7 @@ def assemble(
     Args: max_tokens, of the whole, by default the stored config's; thread, whose last turns are shown,
     by default the one that changed last; blocks, the sections to fill.
     Access to what is in the context is recorded, to what was left out it is not.
-    Raises: UsageError `block_unknown`, `thread_unknown`, `budget_invalid` and as `search`.
+    Raises: UsageError `block_unknown`, `thread_unknown`, `name_invalid`, `budget_invalid` and as `search`.
     """
     _check_blocks(blocks)
     question = clean_question(query)
@@ -130,6 +131,7 @@ def _settings(session: Session) -> ContextAssembler:
 def _thread_id(session: Session, user: str, thread: str | None) -> UUID | None:
     if thread is None:
         return None
+    check_name(thread, "thread")
     scope = {"user_id": user, "app_name": session.app, "thread": thread}
     row = session.database.row("context", "thread", scope)
     if row is None:

@@ -20,6 +20,8 @@ from negmem.core.models.retrieval import (
 from negmem.core.retrieval.explain import explanation, plan_of, raw_score
 from negmem.core.session import Session
 from negmem.core.text.clean import TextRefusedError, clean_text, clean_value
+from negmem.core.text.moments import in_utc
+from negmem.core.text.names import check_name
 from negmem.db.failures import DatabaseError
 from negmem.db.searches import recording_is_refused, run_search
 from negmem.errors import NegmemError, UsageError
@@ -51,8 +53,10 @@ class Filters:
     def params(self) -> dict[str, Any]:
         """The parameters of the queries in sql/queries/search.sql; metadata is a JSON text.
 
-        Raises: UsageError `text_refused` for metadata that JSON can't express.
+        Raises: UsageError `text_refused` for metadata that JSON can't express, `name_invalid`,
+        `moment_malformed`.
         """
+        types = None if self.types is None else [check_name(t, "type") for t in self.types]
         where = None
         if self.where:
             try:
@@ -62,12 +66,13 @@ class Filters:
                     "text_refused",
                     "--where can't be searched for",
                     why=f"{error.reason}: {error.detail}",
+                    hint="--where KEY=VALUE",
                 ) from None
         return {
-            "types": None if self.types is None else list(self.types),
-            "thread": self.thread,
-            "since": self.since,
-            "until": self.until,
+            "types": types,
+            "thread": None if self.thread is None else check_name(self.thread, "thread"),
+            "since": in_utc(self.since, "since"),
+            "until": in_utc(self.until, "until"),
             "metadata": None if where is None else json.dumps(where, ensure_ascii=False),
         }
 
@@ -191,11 +196,21 @@ def result_of(row: dict[str, Any], explain: bool) -> SearchResult:
 
 def clean_question(query: str) -> str:
     """The question as it can be searched for. Raises: UsageError `query_blank`, `text_refused`."""
+    if not isinstance(query, str):
+        raise UsageError(
+            "text_refused",
+            "the question can't be read",
+            why=f"it is {type(query).__name__}, not text",
+            hint='negmem search "…" --user NAME',
+        )
     try:
         text, _ = clean_text(query)
     except TextRefusedError as error:
         raise UsageError(
-            "text_refused", "the question can't be read", why=f"{error.reason}: {error.detail}"
+            "text_refused",
+            "the question can't be read",
+            why=f"{error.reason}: {error.detail}",
+            hint='negmem search "…" --user NAME    with a shorter question',
         ) from None
     if not text.strip():
         raise UsageError(
@@ -214,6 +229,7 @@ def check_level(level: str) -> None:
             "level_unknown",
             f"{level[:60]!r} is no level of a search",
             why=f"the levels are {', '.join(LEVELS)}",
+            hint="--level auto",
         )
 
 
@@ -226,6 +242,7 @@ def check_kinds(kinds: Sequence[str]) -> list[str]:
             "kind_unknown",
             f"{wrong[0][:60]!r} can't be searched" if wrong else "no kind is named",
             why=f"the kinds are {', '.join(KINDS)}",
+            hint="--kind memory,fact",
         )
     return wanted
 
@@ -269,6 +286,7 @@ def check_page(limit: int, offset: int) -> None:
             "no search goes so far",
             why=f"--limit from 1, --offset from 0, together at most {MAX_ROWS:,};"
             f" got {limit:,} and {offset:,}",
+            hint="negmem memory list --user NAME    reads all of them, page by page",
         )
 
 

@@ -1,4 +1,4 @@
-"""Names of users: what a row can be scoped by."""
+"""Names of users, threads and types: what rows can be found by."""
 
 from __future__ import annotations
 
@@ -16,16 +16,37 @@ def check_user(user: str, hint: str) -> str:
     Raises: UsageError `user_empty`, for an empty scope never means everyone; `user_invalid` for a name
     that is too long or holds what PostgreSQL can't store.
     """
-    if not user.strip():
+    if isinstance(user, str) and not user.strip():
         raise UsageError(
             "user_empty",
             "the user is empty",
             why="an empty scope never means everyone",
             hint=hint,
         )
-    if len(user) > MAX_NAME_CHARACTERS or _UNSTORABLE.search(user):
-        why = f"at most {MAX_NAME_CHARACTERS} characters, got {len(user)}"
-        if len(user) <= MAX_NAME_CHARACTERS:
-            why = "it holds a NUL or a lone surrogate, which PostgreSQL can't store"
+    if why := _why_not(user):
         raise UsageError("user_invalid", "this can't be the name of a user", why=why, hint=hint)
     return user
+
+
+def check_name(name: str, what: str) -> str:
+    """`name`, if a `what` (thread, type) can have that name. Raises: UsageError `name_invalid`."""
+    if why := _why_not(name):
+        raise UsageError(
+            "name_invalid",
+            f"this can't be the name of a {what}",
+            why=why,
+            hint=f"leave the {what} out, or name it as the app knows it",
+        )
+    return name
+
+
+def _why_not(name: str) -> str:
+    if not isinstance(name, str):
+        return f"it is {type(name).__name__}, not text"
+    if not name.strip():
+        return "it is blank"
+    if len(name) > MAX_NAME_CHARACTERS:
+        return f"at most {MAX_NAME_CHARACTERS} characters, got {len(name)}"
+    if _UNSTORABLE.search(name):
+        return "it holds a NUL or a lone surrogate, which PostgreSQL can't store"
+    return ""

@@ -19,8 +19,8 @@ from negmem.core.text.clean import (
     clean_text,
     clean_value,
 )
+from negmem.core.text.names import MAX_NAME_CHARACTERS
 
-MAX_NAME_CHARACTERS = 255
 MAX_RAW_CHARACTERS = 1024 * 1024
 PIECE_TURNS = 500
 PIECE_CHARACTERS = 4 * 1024 * 1024

@@ -6,8 +6,7 @@ import math
 import re
 from datetime import datetime, timedelta, timezone, tzinfo
 
-EARLIEST_YEAR = 1900
-LATEST_YEAR = 2099
+from negmem.core.text.moments import EARLIEST_YEAR, LATEST_YEAR
 
 _ISO = re.compile(
     r"(\d{4})-?(\d{2})-?(\d{2})"
