@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -12,7 +13,7 @@ from negmem.config.load import LoadedConfig, load_config
 from negmem.config.model import Config
 from negmem.db import ledger
 from negmem.db.connect import Database
-from negmem.db.dsn import Target, from_environment, parse_dsn
+from negmem.db.dsn import Target, from_environment, parse_dsn, said_by
 from negmem.errors import NegmemError
 
 if TYPE_CHECKING:
@@ -186,7 +187,8 @@ def resolve_target(loaded: LoadedConfig, env: Mapping[str, str]) -> Target:
     """The database to work on: flag, variable, YAML, PG*, else the embedded cluster (started)."""
     secret = loaded.config.connection.dsn
     if secret is not None:
-        return parse_dsn(secret.get_secret_value(), loaded.origins["connection.dsn"].where)
+        origin = loaded.origins["connection.dsn"].where
+        return replace(parse_dsn(secret.get_secret_value(), origin), defaults=said_by(env))
     named = from_environment(env)
     if named is not None:
         return named

@@ -33,7 +33,7 @@ _RETRY_WAIT_S = 0.25
 _STARTING = re.compile(r"starting up|not yet accepting|Connection refused|No such file", re.I)
 _CAUSES: tuple[tuple[str, str, str, str], ...] = (
     (
-        r"password authentication failed|no password supplied|fe_sendauth",
+        r"password authentication failed|no password supplied",
         "authentication_failed",
         "the server refuses the login",
         "set PGPASSWORD or ~/.pgpass, or check the user name",
@@ -55,6 +55,30 @@ _CAUSES: tuple[tuple[str, str, str, str], ...] = (
         "too_many_connections",
         "the server has no connection left",
         "close others, or connect through a pooler",
+    ),
+    (
+        r"server does not support SSL, but SSL was required|invalid sslmode value",
+        "connection_failed",
+        "the server and sslmode do not agree",
+        "set sslmode=prefer in the connection string, or PGSSLMODE=prefer",
+    ),
+    (
+        r'definition of service "[^"]*" not found|service file "[^"]*" not found',
+        "connection_failed",
+        "the service is not defined",
+        "look into ~/.pg_service.conf, or name a database with --dsn",
+    ),
+    (
+        r"invalid port number|invalid integer value",
+        "connection_failed",
+        "a connection parameter is no number",
+        "look at PGPORT and the connection string",
+    ),
+    (
+        r"received invalid response to (?:SSL|GSSAPI) negotiation|expected authentication request",
+        "connection_failed",
+        "what answers there is no PostgreSQL server",
+        "check host and port",
     ),
     (
         r"translate host name|resolve host|Name or service not known|name resolution",

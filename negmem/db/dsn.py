@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from urllib.parse import unquote
 
 from psycopg import ProgrammingError
@@ -15,6 +15,14 @@ from negmem.errors import UsageError
 _SCHEME = re.compile(r"^(postgres(?:ql)?)(\+[a-z0-9_]+)?://(?P<rest>.*)$", re.DOTALL)
 _PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _TARGET_VARIABLES = ("PGHOST", "PGHOSTADDR", "PGSERVICE", "PGDATABASE")
+_PARAMETERS = {
+    "PGHOST": "host",
+    "PGHOSTADDR": "hostaddr",
+    "PGPORT": "port",
+    "PGDATABASE": "dbname",
+    "PGUSER": "user",
+    "PGSERVICE": "service",
+}
 _ENCODE = (
     "percent-encode it: python3 -c \"from urllib.parse import quote; print(quote(input(), ''))\""
 )
@@ -22,19 +30,27 @@ _ENCODE = (
 
 @dataclass(frozen=True)
 class Target:
-    """One database to work on: libpq parameters, and where they were read."""
+    """One database to work on: libpq parameters, and where they were read.
+
+    `defaults` is what libpq takes from PG* variables where `params` says nothing, for the label.
+    """
 
     params: Mapping[str, str]
     origin: str
+    defaults: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def label(self) -> str:
         """Where and as whom, as far as the parameters tell; never a password."""
-        host = self.params.get("host") or self.params.get("hostaddr") or "local socket"
-        port = self.params.get("port")
+        service = self.params.get("service") or self.defaults.get("service")
+        # What a service says stands before the variables, and is known to libpq alone.
+        said = self.params if service else {**self.defaults, **self.params}
+        unsaid = f"service {service}" if service else "local socket"
+        host = said.get("host") or said.get("hostaddr") or unsaid
+        port = said.get("port")
         place = f"{host}:{port}" if port and not host.startswith("/") else host
-        name = self.params.get("dbname") or self.params.get("service") or "default database"
-        user = self.params.get("user")
+        name = said.get("dbname") or "default database"
+        user = said.get("user")
         return f"{name}@{place}" + (f" as {user}" if user else "")
 
     def conninfo(self) -> str:
@@ -96,10 +112,26 @@ def parse_dsn(text: str, origin: str) -> Target:
             origin,
             "quote values that hold blanks, percent-encode passwords in URLs",
         )
+    wrong = [port for port in params.get("port", "").split(",") if port and not _is_port(port)]
+    if wrong:
+        raise _malformed(
+            "the port is no number from 1 to 65535",
+            origin,
+            "postgresql://USER@HOST:5432/DATABASE",
+        )
     return Target(params, origin)
+
+
+def _is_port(text: str) -> bool:
+    return text.strip().isdecimal() and 1 <= int(text) <= 65535
 
 
 def from_environment(env: Mapping[str, str]) -> Target | None:
     """The target that the PG* variables name, if they name one."""
     named = [name for name in _TARGET_VARIABLES if env.get(name)]
-    return Target({}, ", ".join(named)) if named else None
+    return Target({}, ", ".join(named), said_by(env)) if named else None
+
+
+def said_by(env: Mapping[str, str]) -> dict[str, str]:
+    """The libpq parameters that the PG* variables give, but the password."""
+    return {param: env[name] for name, param in _PARAMETERS.items() if env.get(name)}
