@@ -18,7 +18,7 @@ app = new_app("Remove what negmem put into the database.")
 def uninstall(common: Common) -> int:
     """Drop the schema with all memories in it; shows the reach and asks first.
 
-    The extension pgvector stays. Objects elsewhere that depend on the schema stop it.
+    The extension pgvector stays. Objects elsewhere that depend on the schema stop it, and so do others' tables in it.
     """
     from negmem.core import installation
 

@@ -102,10 +102,14 @@ def migrate(session: Session, *, dry_run: bool = False) -> SchemaStatus:
 
 
 def upgrade(session: Session, *, dry_run: bool = False) -> SchemaStatus:
-    """Bring an installation up to this program: pgvector's SQL, migrations, managed functions."""
+    """Bring an installation up to this program: pgvector's SQL, migrations, managed functions.
+
+    Raises: NegmemError `schema_missing`, and as `ledger.pending` before anything is touched.
+    """
     database = session.database
     if not database.facts.ledger_exists:
         return migrate(session)
+    ledger.pending(ledger.applied(database))
     if not dry_run:
         ledger.update_vector(database)
         done = installation.install(session).migrations

@@ -181,7 +181,7 @@ def reach(session: Session) -> Reach:
     """What an uninstall would remove.
 
     Raises: NegmemError `schema_missing`, `schema_foreign` for a schema that negmem did not make,
-    `uninstall_dependents` where objects elsewhere depend on it.
+    `uninstall_dependents` where objects elsewhere depend on it, or others' tables stand in it.
     """
     database = session.database
     if not database.facts.schema_exists:
@@ -201,6 +201,14 @@ def reach(session: Session) -> Reach:
             "objects outside the schema depend on it",
             why="; ".join(outside[:5]),
             hint="drop them first; uninstall removes only what is negmem's",
+        )
+    foreign = ledger.foreign_tables(database)
+    if foreign:
+        raise NegmemError(
+            "uninstall_dependents",
+            "tables that negmem did not make stand in the schema",
+            why=", ".join(foreign[:8]),
+            hint=f'ALTER TABLE "{database.schema}"."{foreign[0]}" SET SCHEMA public;',
         )
     counted = database.row("installation", "functions_count", params)
     tables = {r["name"]: int(r["rows"]) for r in database.rows("installation", "reach", params)}

@@ -11,6 +11,7 @@ from psycopg import errors
 
 from negmem import __version__
 from negmem.db.connect import Connection, Database, operating_system_user
+from negmem.db.expected import expected_schema
 from negmem.db.failures import DatabaseError
 from negmem.db.sqlfiles import Migration, fill, migrations
 from negmem.errors import NegmemError
@@ -253,6 +254,17 @@ def refuse_foreign(database: Database) -> None:
             why=f"no ledger of migrations, but: {shown}",
             hint="negmem init --schema ANOTHER_NAME",
         )
+
+
+def foreign_tables(database: Database) -> list[str]:
+    """Tables of the schema that no migration made; none are known where the schema is newer than this program."""
+    done = applied(database)
+    if not done or done[-1].version > max(m.version for m in migrations()):
+        return []
+    standing = [
+        r["name"] for r in database.rows("ledger", "foreign_tables", {"schema": database.schema})
+    ]
+    return [name for name in standing if name not in expected_schema().tables]
 
 
 def update_vector(database: Database) -> bool:

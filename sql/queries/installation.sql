@@ -64,17 +64,26 @@ WHERE n.nspname = %(schema)s::name;
 
 -- name: outside_dependents
 -- params: schema
--- returns: objects of other schemas that need something of this one: they would go with a CASCADE
+-- returns: what stands elsewhere and needs a table, function or type of this schema: views, foreign keys, defaults,
+--   checks, triggers, policies, functions. It would go with a CASCADE
 SELECT DISTINCT pg_describe_object(d.classid, d.objid, d.objsubid) AS dependent
-FROM pg_depend AS d
-JOIN pg_class AS ours ON ours.oid = d.refobjid AND d.refclassid = 'pg_class'::regclass
-JOIN pg_namespace AS n ON n.oid = ours.relnamespace AND n.nspname = %(schema)s::name
+FROM (
+    SELECT 'pg_class'::regclass AS classid, c.oid AS objid, c.relnamespace AS nsp FROM pg_class AS c
+    UNION ALL SELECT 'pg_proc'::regclass, p.oid, p.pronamespace FROM pg_proc AS p
+    UNION ALL SELECT 'pg_type'::regclass, t.oid, t.typnamespace FROM pg_type AS t
+) AS ours
+JOIN pg_namespace AS n ON n.oid = ours.nsp AND n.nspname = %(schema)s::name
+JOIN pg_depend AS d ON d.refclassid = ours.classid AND d.refobjid = ours.objid AND d.deptype IN ('n', 'a')
 LEFT JOIN pg_rewrite AS r ON d.classid = 'pg_rewrite'::regclass AND r.oid = d.objid
-LEFT JOIN pg_class AS view ON view.oid = r.ev_class
-LEFT JOIN pg_constraint AS fk ON d.classid = 'pg_constraint'::regclass AND fk.oid = d.objid
-LEFT JOIN pg_class AS referrer ON referrer.oid = fk.conrelid
-WHERE d.deptype = 'n'
-    AND COALESCE(view.relnamespace, referrer.relnamespace, ours.relnamespace) <> ours.relnamespace
+LEFT JOIN pg_attrdef AS a ON d.classid = 'pg_attrdef'::regclass AND a.oid = d.objid
+LEFT JOIN pg_constraint AS k ON d.classid = 'pg_constraint'::regclass AND k.oid = d.objid
+LEFT JOIN pg_trigger AS t ON d.classid = 'pg_trigger'::regclass AND t.oid = d.objid
+LEFT JOIN pg_policy AS p ON d.classid = 'pg_policy'::regclass AND p.oid = d.objid
+LEFT JOIN pg_class AS holder
+    ON holder.oid = COALESCE(r.ev_class, a.adrelid, NULLIF(k.conrelid, 0), t.tgrelid, p.polrelid)
+LEFT JOIN pg_namespace AS place ON place.oid = holder.relnamespace
+CROSS JOIN LATERAL pg_identify_object(d.classid, d.objid, d.objsubid) AS named
+WHERE COALESCE(place.nspname::text, named.schema) IS DISTINCT FROM %(schema)s::text
 ORDER BY 1;
 
 -- name: drop_schema

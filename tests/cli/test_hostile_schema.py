@@ -113,3 +113,15 @@ def test_no_context_is_larger_than_any_model_reads(negmem: CliRunner) -> None:
     for size in ("3000000000", "99999999999999999999"):
         done = negmem("context", "咖啡", "--user", "alice", "--max-tokens", size, "--json")
         assert (done.code, done.json["error"]["code"]) == (2, "budget_invalid")
+
+
+def test_a_schema_that_is_ahead_is_left_alone(negmem: CliRunner, database: TestDatabase) -> None:
+    database.rows(
+        "INSERT INTO negentropy.schema_migrations"
+        " SELECT 9999, 'future', checksum, negmem_version, applied_by, applied_from, now(), 1"
+        " FROM negentropy.schema_migrations LIMIT 1"
+    )
+    for words in (("db", "upgrade"), ("db", "migrate"), ("init",)):
+        for dry in ((), ("--dry-run",)):
+            error = negmem(*words, *dry, "--json").json["error"]
+            assert error["code"] == "schema_newer"
