@@ -37,7 +37,7 @@ class Layer:
 
 
 LAYERS = {
-    "negmem": Layer(("negmem.api", "negmem.async_api", "negmem.cli.main")),
+    "negmem": Layer(("negmem.api", "negmem.async_api", "negmem.cli.start")),
     "negmem.shipped": Layer(("negmem.errors",)),
     "negmem.errors": Layer(()),
     "negmem.core.models": Layer(PURE, ("pydantic",)),

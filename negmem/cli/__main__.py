@@ -1,5 +1,5 @@
 """`python -m negmem.cli` is `negmem`."""
 
-from negmem.cli.main import run
+from negmem.cli.start import run
 
 run()

@@ -101,6 +101,8 @@ def main(arguments: list[str]) -> int:
             args=arguments, prog_name="negmem", standalone_mode=False
         )
         sys.stdout.flush()
+        if result == ExitCode.INTERRUPTED and not isinstance(result, ExitCode):
+            raise KeyboardInterrupt  # the parser met it, and told nobody
         return int(result) if isinstance(result, int) else ExitCode.DONE
     except NegmemError as error:
         return _report(error, arguments, None)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from negmem.core import memories
 from tests.support.cli import CliRunner
 from tests.support.databases import TestDatabase
 
@@ -59,3 +61,27 @@ def test_bytes_that_are_no_text_are_a_usage_error(
     assert done.code == 2, done.stderr
     lines = [line for line in done.stderr.splitlines() if not line.startswith("target:")]
     assert lines[0].startswith("error[") and len(lines) == 3
+
+
+@pytest.mark.parametrize("module", ["negmem", "negmem.cli"])
+def test_ctrl_c_while_the_program_loads_leaves_no_trace(tmp_path: Path, module: str) -> None:
+    (tmp_path / "typer.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n")
+    done = subprocess.run(
+        [sys.executable, "-m", module, "--help"], capture_output=True, text=True, check=False,
+        env={**os.environ, "PYTHONPATH": f"{tmp_path}:{ROOT}"}, cwd=tmp_path,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGINT, "", "")
+
+
+def test_ctrl_c_in_a_command_is_told_in_text_and_json(
+    negmem: CliRunner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(memories, "list_memories", interrupt)
+    text = negmem("memory", "list", "--user", "ada")
+    assert (text.code, text.stdout) == (130, "")
+    assert text.stderr.startswith("error[interrupted]")
+    document = negmem("memory", "list", "--user", "ada", "--json")
+    assert (document.code, document.json["error"]["code"]) == (130, "interrupted")

@@ -9,11 +9,13 @@ from contextlib import contextmanager
 
 from negmem.core import installation
 from negmem.core.session import Session
+from negmem.db import ledger
 from negmem.db.connect import Database
 from negmem.errors import NegmemError
 from negmem.providers.embedding import Embedder, EmbedderAbsent
 
 _PREFIX = "negmem_bench_"
+_LOCK_WAIT_MS = 60_000
 
 
 @contextmanager
@@ -51,9 +53,15 @@ def _database(like: Database, schema: str) -> Database:
 
 
 def _drop(session: Session, target: Database, schema: str, on_step: Callable[[str], None]) -> None:
-    """Drop the schema on a connection of its own: the one that worked may be in any state."""
+    """Drop the schema on a connection of its own: the one that worked may be in any state.
+
+    Its commit, even, may be under way: whether there is a schema is asked under the schema's lock.
+    """
     database = _database(target, schema)
     try:
+        with database.transaction(lock_timeout_ms=_LOCK_WAIT_MS) as connection:
+            ledger.lock_schema(database, connection)
+        database.forget_facts()
         if database.facts.schema_exists:
             installation.uninstall(Session(session.loaded, database, warnings=[]))
     except NegmemError as error:
