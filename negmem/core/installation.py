@@ -19,6 +19,7 @@ from negmem.core.session import Session
 from negmem.db import functions, ledger
 from negmem.db.connect import Database
 from negmem.db.cron_removal import RemovedJobs, remove_jobs
+from negmem.db.roles import RecordedRole
 from negmem.errors import NegmemError
 
 if TYPE_CHECKING:
@@ -217,11 +218,16 @@ def reach(session: Session) -> Reach:
         schema_name=database.schema,
         tables=tables,
         functions=int(counted["functions"]) if counted else 0,
-        roles=[role.role for role in roles.removable(database)],
+        roles=[role.role for role in _roles(database, tables)],
         jobs=jobs.removed,
         kept_jobs=jobs.kept,
         removed=False,
     )
+
+
+def _roles(database: Database, tables: Iterable[str]) -> list[RecordedRole]:
+    """The roles that negmem made; none where the schema has not come so far as to record any."""
+    return roles.removable(database) if "managed_objects" in tables else []
 
 
 def _jobs(database: Database, tables: Iterable[str], *, dry_run: bool) -> RemovedJobs:
@@ -244,7 +250,7 @@ def uninstall(session: Session) -> Reach:
     ) as connection:
         ledger.lock_schema(database, connection)
         found = reach(session)
-        made = roles.removable(database)
+        made = _roles(database, found.tables)
         connection.execute(database.queries("installation", "drop_schema"))
         gone: RemovedRoles = roles.remove(database, connection, made)
     database.forget_facts()
