@@ -63,7 +63,14 @@ LAYERS = {
         ("numpy", "psycopg", "pgvector"),
     ),
     "negmem.api": Layer(
-        ("negmem.core", "negmem.config", "negmem.errors", "negmem.providers", "negmem.async_api")
+        (
+            "negmem.core",
+            "negmem.config",
+            "negmem.errors",
+            "negmem.providers",
+            "negmem.async_api",
+            "negmem.api",
+        )
     ),
     "negmem.async_api": Layer(
         ("negmem.core", "negmem.config", "negmem.errors", "negmem.providers", "negmem.api")

@@ -9,26 +9,21 @@ from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal
-from uuid import UUID
 
+from negmem.api.arguments import user_of
+from negmem.api.automation import Automation
+from negmem.api.curator import Curator
+from negmem.api.memories import Memories
 from negmem.core.session import Session, open_session
-from negmem.core.text.names import check_user
 
 if TYPE_CHECKING:
     from negmem.core.models.change import (
-        AutomationSnapshot,
         Difference,
-        JobSwitch,
-        Reconciled,
         SyncReport,
     )
     from negmem.core.models.context import Context
     from negmem.core.models.diagnosis import Diagnosis
     from negmem.core.models.ingest import Ingested
-    from negmem.core.models.job import JobRun, RunLog
-    from negmem.core.models.memory import AddedMemory, MemoryChange, MemoryList
-    from negmem.core.models.memory import Memory as MemoryItem
-    from negmem.core.models.pruning import Pruned
     from negmem.core.models.retrieval import SearchAnswer
     from negmem.core.setup import Setup
     from negmem.providers.embedding import Embedder
@@ -61,20 +56,6 @@ def connect(
     if embedder is not None:
         session.use_embedder(embedder)
     return Memory(session)
-
-
-def _id(id: UUID | str) -> UUID:
-    from negmem.core.memories import parse_id
-
-    return id if isinstance(id, UUID) else parse_id(id)
-
-
-def _ids(ids: UUID | str | Iterable[UUID | str]) -> list[UUID]:
-    return [_id(ids)] if isinstance(ids, (UUID, str)) else [_id(one) for one in ids]
-
-
-def _user(user: str) -> str:
-    return check_user(user, 'user="NAME"')
 
 
 class Memory:
@@ -169,7 +150,7 @@ class Memory:
         options = IngestOptions(
             path=path,
             format=format,
-            user=None if user is None else _user(user),
+            user=None if user is None else user_of(user),
             thread=thread or None,
             me=me,
             dry_run=dry_run,
@@ -204,7 +185,7 @@ class Memory:
 
         return search(
             self.session,
-            _user(user),
+            user_of(user),
             query,
             level=level,
             limit=limit,
@@ -237,7 +218,7 @@ class Memory:
 
         return assemble(
             self.session,
-            _user(user),
+            user_of(user),
             query,
             max_tokens=max_tokens,
             thread=thread,
@@ -260,179 +241,3 @@ class Memory:
         trace: TracebackType | None,
     ) -> None:
         self.close()
-
-
-class Memories:
-    """`mem.memory`: single memories."""
-
-    def __init__(self, owner: Memory) -> None:
-        self._owner = owner
-
-    def add(
-        self,
-        content: str,
-        *,
-        user: str,
-        type: str = "episodic",
-        thread: str | None = None,
-        metadata: dict[str, Any] | None = None,
-        occurred_at: datetime | None = None,
-        id: UUID | str | None = None,
-    ) -> AddedMemory:
-        """Store one memory, searchable at once. With `id` a repeat stores nothing twice."""
-        from negmem.core import memories
-
-        return memories.add(
-            self._owner.session,
-            _user(user),
-            content,
-            memory_type=type,
-            thread=thread,
-            metadata=metadata,
-            occurred_at=occurred_at,
-            memory_id=None if id is None else _id(id),
-        )
-
-    def list(
-        self,
-        *,
-        user: str,
-        type: str | None = None,
-        thread: str | None = None,
-        since: datetime | None = None,
-        until: datetime | None = None,
-        deleted: bool = False,
-        pinned: bool = False,
-        newest_first: bool = True,
-        limit: int = 20,
-        offset: int = 0,
-    ) -> MemoryList:
-        """A page of a user's memories, by when they were said."""
-        from negmem.core import memories
-
-        return memories.list_memories(
-            self._owner.session,
-            _user(user),
-            memory_type=type,
-            thread=thread,
-            since=since,
-            until=until,
-            deleted=deleted,
-            pinned=pinned,
-            newest_first=newest_first,
-            limit=limit,
-            offset=offset,
-        )
-
-    def show(self, id: UUID | str, *, user: str) -> MemoryItem:
-        """One memory, removed or not."""
-        from negmem.core import memories
-
-        return memories.show(self._owner.session, _user(user), _id(id))
-
-    def edit(
-        self,
-        id: UUID | str,
-        *,
-        user: str,
-        content: str | None = None,
-        type: str | None = None,
-        metadata: dict[str, Any] | None = None,
-        expected_version: int | None = None,
-    ) -> MemoryItem:
-        """Change a memory; what it said before is kept."""
-        from negmem.core import memories
-
-        return memories.edit(
-            self._owner.session,
-            _user(user),
-            _id(id),
-            content=content,
-            memory_type=type,
-            metadata=metadata,
-            expected_version=expected_version,
-        )
-
-    def rm(self, ids: UUID | str | Iterable[UUID | str], *, user: str) -> MemoryChange:
-        """Remove memories: out of every search at once, back with `restore`."""
-        from negmem.core import memories
-
-        return memories.remove(self._owner.session, _user(user), _ids(ids))
-
-    def restore(self, ids: UUID | str | Iterable[UUID | str], *, user: str) -> MemoryChange:
-        """Bring removed memories back."""
-        from negmem.core import memories
-
-        return memories.restore(self._owner.session, _user(user), _ids(ids))
-
-    def pin(self, ids: UUID | str | Iterable[UUID | str], *, user: str) -> MemoryChange:
-        """Keep memories from fading and from pruning."""
-        from negmem.core import memories
-
-        return memories.pin(self._owner.session, _user(user), _ids(ids))
-
-    def unpin(self, ids: UUID | str | Iterable[UUID | str], *, user: str) -> MemoryChange:
-        """Let memories fade again."""
-        from negmem.core import memories
-
-        return memories.unpin(self._owner.session, _user(user), _ids(ids))
-
-
-class Curator:
-    """`mem.curator`: what is kept of a user's memories."""
-
-    def __init__(self, owner: Memory) -> None:
-        self._owner = owner
-
-    def prune(
-        self, *, user: str, max_age_days: float = 0, max_count: int = 0, dry_run: bool = False
-    ) -> Pruned:
-        """Keep a user's memories to an age and a number; limits of 0 are off."""
-        from negmem.core.evolution import prune
-
-        session = self._owner.session
-        planned = prune.plan(session, _user(user), max_age_days=max_age_days, max_count=max_count)
-        return prune.preview(session, planned) if dry_run else prune.apply(session, planned)
-
-
-class Automation:
-    """`mem.automation`: config, functions and the predefined jobs."""
-
-    def __init__(self, owner: Memory) -> None:
-        self._owner = owner
-
-    def show(self) -> AutomationSnapshot:
-        """Config, functions, jobs and what the database can carry, each with its state."""
-        from negmem.core.automation.snapshot import snapshot
-
-        return snapshot(self._owner.session)
-
-    def enable(self, job: str, *, dry_run: bool = False) -> JobSwitch:
-        """Store the wish that a job run; says whether anything runs it."""
-        from negmem.core.automation.jobs import switch
-
-        return switch(self._owner.session, job, True, dry_run=dry_run)
-
-    def disable(self, job: str, *, dry_run: bool = False) -> JobSwitch:
-        """Store the wish that a job not run."""
-        from negmem.core.automation.jobs import switch
-
-        return switch(self._owner.session, job, False, dry_run=dry_run)
-
-    def reconcile(self, job: str, *, dry_run: bool = False) -> Reconciled:
-        """Make pg_cron hold one job as the stored config asks."""
-        from negmem.core.automation.jobs import reconcile
-
-        return reconcile(self._owner.session, job, dry_run=dry_run)
-
-    def run(self, job: str, *, dry_run: bool = False) -> JobRun:
-        """Run one job now, with or without pg_cron."""
-        from negmem.core.automation.job_runs import run
-
-        return run(self._owner.session, job, dry_run=dry_run)
-
-    def logs(self, job: str | None = None, *, limit: int = 20) -> RunLog:
-        """Recent runs, newest first, each saying what ran it."""
-        from negmem.core.automation.job_runs import logs
-
-        return logs(self._owner.session, job, limit=limit)

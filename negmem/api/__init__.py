@@ -1,0 +1,10 @@
+"""The Python API: one object whose methods are the nouns and verbs of the command line."""
+
+from __future__ import annotations
+
+from negmem.api.automation import Automation
+from negmem.api.curator import Curator
+from negmem.api.memories import Memories
+from negmem.api.memory import Memory, connect
+
+__all__ = ["Automation", "Curator", "Memories", "Memory", "connect"]

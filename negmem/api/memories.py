@@ -1,0 +1,127 @@
+"""`mem.memory`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from negmem.api.arguments import Noun, id_of, ids_of, user_of
+
+if TYPE_CHECKING:
+    from negmem.core.models.memory import AddedMemory, MemoryChange, MemoryList
+    from negmem.core.models.memory import Memory as MemoryItem
+
+
+class Memories(Noun):
+    """`mem.memory`: single memories."""
+
+    def add(
+        self,
+        content: str,
+        *,
+        user: str,
+        type: str = "episodic",
+        thread: str | None = None,
+        metadata: dict[str, Any] | None = None,
+        occurred_at: datetime | None = None,
+        id: UUID | str | None = None,
+    ) -> AddedMemory:
+        """Store one memory, searchable at once. With `id` a repeat stores nothing twice."""
+        from negmem.core import memories
+
+        return memories.add(
+            self._owner.session,
+            user_of(user),
+            content,
+            memory_type=type,
+            thread=thread,
+            metadata=metadata,
+            occurred_at=occurred_at,
+            memory_id=None if id is None else id_of(id),
+        )
+
+    def list(
+        self,
+        *,
+        user: str,
+        type: str | None = None,
+        thread: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        deleted: bool = False,
+        pinned: bool = False,
+        newest_first: bool = True,
+        limit: int = 20,
+        offset: int = 0,
+    ) -> MemoryList:
+        """A page of a user's memories, by when they were said."""
+        from negmem.core import memories
+
+        return memories.list_memories(
+            self._owner.session,
+            user_of(user),
+            memory_type=type,
+            thread=thread,
+            since=since,
+            until=until,
+            deleted=deleted,
+            pinned=pinned,
+            newest_first=newest_first,
+            limit=limit,
+            offset=offset,
+        )
+
+    def show(self, id: UUID | str, *, user: str) -> MemoryItem:
+        """One memory, removed or not."""
+        from negmem.core import memories
+
+        return memories.show(self._owner.session, user_of(user), id_of(id))
+
+    def edit(
+        self,
+        id: UUID | str,
+        *,
+        user: str,
+        content: str | None = None,
+        type: str | None = None,
+        metadata: dict[str, Any] | None = None,
+        expected_version: int | None = None,
+    ) -> MemoryItem:
+        """Change a memory; what it said before is kept."""
+        from negmem.core import memories
+
+        return memories.edit(
+            self._owner.session,
+            user_of(user),
+            id_of(id),
+            content=content,
+            memory_type=type,
+            metadata=metadata,
+            expected_version=expected_version,
+        )
+
+    def rm(self, ids: UUID | str | Iterable[UUID | str], *, user: str) -> MemoryChange:
+        """Remove memories: out of every search at once, back with `restore`."""
+        from negmem.core import memories
+
+        return memories.remove(self._owner.session, user_of(user), ids_of(ids))
+
+    def restore(self, ids: UUID | str | Iterable[UUID | str], *, user: str) -> MemoryChange:
+        """Bring removed memories back."""
+        from negmem.core import memories
+
+        return memories.restore(self._owner.session, user_of(user), ids_of(ids))
+
+    def pin(self, ids: UUID | str | Iterable[UUID | str], *, user: str) -> MemoryChange:
+        """Keep memories from fading and from pruning."""
+        from negmem.core import memories
+
+        return memories.pin(self._owner.session, user_of(user), ids_of(ids))
+
+    def unpin(self, ids: UUID | str | Iterable[UUID | str], *, user: str) -> MemoryChange:
+        """Let memories fade again."""
+        from negmem.core import memories
+
+        return memories.unpin(self._owner.session, user_of(user), ids_of(ids))
