@@ -13,10 +13,10 @@ import pytest
 from negmem.core.automation.sync import diff, sync
 from negmem.core.models.grants import SEQUENCES, TABLES
 from negmem.core.session import open_session
-from tests.integration.test_sync_together import round_trips
 from tests.support.cli import CliResult, CliRunner
 from tests.support.databases import TestDatabase
 from tests.support.roles import as_role, login_role
+from tests.support.round_trips import round_trips
 
 SERVERS = pytest.mark.servers("embedded", "full", "sixteen")
 KEYS = ("owner", "app", "reader", "auditor")

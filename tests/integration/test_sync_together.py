@@ -9,7 +9,6 @@ import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import psycopg
 import pytest
@@ -20,6 +19,7 @@ from negmem.core.session import Session, open_session
 from negmem.db import functions
 from negmem.errors import NegmemError
 from tests.support.databases import TestDatabase
+from tests.support.round_trips import round_trips
 from tests.support.waiting import eventually
 
 ROOT = Path(__file__).parents[2]
@@ -195,19 +195,6 @@ def test_a_held_lock_is_waited_for_a_bounded_time_and_named(
     assert len(diff(session).changes) == 4
     holder.rollback()
     assert len(sync(session).applied) == 4
-
-
-def round_trips(session: Session, path: Path, act: Any) -> int:
-    """How often the connection asked and waited, by libpq's own trace of the protocol."""
-    session.database.facts  # noqa: B018  (opens the connection)
-    session.database.forget_facts()
-    with path.open("w+b") as file:
-        session.database.connection.pgconn.trace(file.fileno())
-        act(session)
-        session.database.connection.pgconn.untrace()
-        file.seek(0)
-        lines = file.read().decode().splitlines()
-    return sum("\tReadyForQuery" in line for line in lines)
 
 
 @pytest.mark.servers("embedded", "full", "sixteen")
