@@ -23,6 +23,7 @@ SERVICES_THAT_USE_OTHERS = (
     "negmem.core.setup",
     "negmem.core.installation",
     "negmem.core.cluster",
+    "negmem.core.formation.steps",
 )
 MAX_LINES = 500
 
