@@ -240,7 +240,8 @@ def store(
             repaired = _copy_vectors(database, app, missing, _still_bare(database, app, missing))
         jobs = 0
         if remembered:
-            jobs = len(database.rows("ingest", "enqueue", _scope(app, sorted(threads))))
+            queued = database.row("ingest", "enqueue", _scope(app, sorted(threads)))
+            jobs = int(queued["jobs"]) if queued else 0
     return Stored(turns, opened, len(remembered), count, repaired, jobs)
 
 

@@ -1,7 +1,7 @@
 -- Queues a full consolidation of each thread that changed within p_interval; returns how many.
 --
--- A thread that was queued within the interval, in whatever state its job is by now, is left out, and
--- so is one whose job still waits or runs. Users who are paused, held or being erased are left out.
+-- A thread that was queued for it within the interval, in whatever state that job is by now, is left out,
+-- and so is one whose job still waits or runs. Users who are paused, held or being erased are left out.
 -- p_app_name NULL means the main app and every app without a config of its own.
 --
 -- Callers:    the job trigger_consolidation; operators by hand.
@@ -60,6 +60,7 @@ BEGIN
                 SELECT 1
                 FROM consolidation_jobs AS j
                 WHERE j.user_id = t.user_id AND j.app_name = t.app_name AND j.thread_id = t.id
+                    AND j.job_type = 'full_consolidation'
                     AND j.created_at > now() - p_interval
             )
         ON CONFLICT DO NOTHING

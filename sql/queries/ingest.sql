@@ -279,15 +279,10 @@ FROM STDIN (FORMAT BINARY);
 
 -- name: enqueue
 -- params: app_name, users, threads
--- returns: a row a job that waits now; one that runs already is told that there is more to read
-INSERT INTO :"schema".consolidation_jobs AS j (user_id, app_name, thread_id, job_type)
-SELECT g.user_id, %(app_name)s::varchar, g.thread_id, 'fast_replay'
-FROM unnest(%(users)s::varchar[], %(threads)s::uuid[]) AS g (user_id, thread_id)
-ORDER BY g.user_id, g.thread_id
-ON CONFLICT (user_id, app_name, thread_id, job_type) WHERE status IN ('pending', 'running') DO UPDATE
-    SET payload = j.payload || '{"again": true}'
-    WHERE j.status = 'running'
-RETURNING j.id;
+-- returns: how many jobs wait now that did not, or run and are told that there is more to read
+-- What this transaction stored bears its time, so the job reads from there on.
+SELECT :"schema".enqueue_consolidation(%(app_name)s::text, %(users)s::text[], %(threads)s::uuid[],
+    'fast_replay', now()) AS jobs;
 
 -- name: without_statistics
 -- params: schema, rows

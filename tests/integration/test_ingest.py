@@ -440,14 +440,18 @@ def test_a_running_job_is_told_that_there_is_more(database: TestDatabase, tmp_pa
     with session_on(database) as session:
         ingest_file(session, write_lines(path, [conversation("t", "a")]))
         ingest_file(session, write_lines(path, [conversation("t", "a", "b")]))
-        assert database.rows("SELECT status, payload FROM negentropy.consolidation_jobs") == [
-            ("pending", {})
-        ]
+        first = "SELECT min(created_at) FROM negentropy.events"
+        assert database.rows(
+            f"SELECT status, (payload ->> 'since')::timestamptz = ({first}), payload - 'since'"
+            " FROM negentropy.consolidation_jobs"
+        ) == [("pending", True, {})]
         database.rows("UPDATE negentropy.consolidation_jobs SET status = 'running'")
         ingest_file(session, write_lines(path, [conversation("t", "a", "b", "c")]))
-        assert database.rows("SELECT status, payload FROM negentropy.consolidation_jobs") == [
-            ("running", {"again": True})
-        ]
+        last = "SELECT max(created_at) FROM negentropy.events"
+        assert database.rows(
+            f"SELECT status, (payload ->> 'again_since')::timestamptz = ({last}), payload -> 'again'"
+            " FROM negentropy.consolidation_jobs"
+        ) == [("running", True, True)]
         database.rows("UPDATE negentropy.consolidation_jobs SET status = 'completed'")
         result = ingest_file(session, write_lines(path, [conversation("t", "a", "b", "c", "d")]))
     assert result.jobs == 1
