@@ -233,6 +233,19 @@ class RelevanceReweighting(Section):
 
     enabled: bool = key(False, "whether the job reweight_relevance runs by itself")
     schedule: Cron = key("0 */6 * * *", "cron: when the job reweight_relevance runs")
+    beta: float = key(0.75, "factor: what a share of helpful votes adds to the weight", ge=0, le=10)
+    gamma: float = key(
+        0.15, "factor: what a share of irrelevant votes takes from the weight", ge=0, le=10
+    )
+    harmful_gamma: float = key(
+        0.5, "factor: what a share of harmful votes takes from the weight", ge=0, le=10
+    )
+    min_count: float = key(
+        3, "votes: with fewer, old ones counted in part, the weight stays 1", ge=0, le=1_000_000
+    )
+    half_life_days: float = key(
+        90, "after it a vote counts half, after twice that a quarter", gt=0, le=HUNDRED_YEARS_DAYS
+    )
 
 
 class JobNames(Section):
@@ -265,6 +278,12 @@ class Retrieval(Section):
     repeat_window_s: int = key(
         60, "within it a repeat or a further page of a query counts as one access", ge=0, le=86_400
     )
+    recall_tokens: int = key(
+        2_000, "tokens of a recall, where --max-tokens does not say otherwise", ge=1, le=2_000_000
+    )
+    recall_ttl_s: int = key(
+        3_600, "how long a cached recall holds if nothing changes; 0: nothing is cached", ge=0, le=86_400
+    )
 
     @model_validator(mode="after")
     def _some_weight(self) -> Retrieval:
@@ -273,13 +292,79 @@ class Retrieval(Section):
         return self
 
 
+Step = Annotated[
+    str,
+    Field(
+        pattern=r"^[a-z][a-z0-9_]*(:(fail_tolerant|serial|parallel))?(:[1-9][0-9]{2,7})?$",
+        max_length=100,
+    ),
+]
+
+
+class Compaction(Section):
+    """Long threads shortened for what reads them; the transcript itself stays whole."""
+
+    enabled: bool = key(False, "whether steps read a thread shortened")
+    keep_turns: int = key(20, "the last turns, which are kept whole", ge=0, le=100_000)
+    tool_chars: int = key(
+        400, "characters that are kept of an older answer of a tool", ge=0, le=1_000_000
+    )
+    turn_chars: int = key(
+        2_000, "characters that are kept of any other older turn", ge=100, le=10_000_000
+    )
+    absolute_dates: bool = key(
+        True, "whether a date is put behind words such as 'yesterday' or '明天' in older turns"
+    )
+
+
 class Formation(Section):
-    """Ingest."""
+    """Ingest and consolidation."""
 
     batch_turns: int = key(256, "turns that are embedded and committed together", ge=1, le=10_000)
     max_turn_chars: int = key(
         4_000_000, "a longer turn is rejected, with its line number", ge=1_000, le=50_000_000
     )
+    steps: tuple[Step, ...] = key(
+        (
+            "fact_extract",
+            "entity_normalization",
+            "topic_cluster",
+            "dedup_merge",
+            "summarize",
+            "auto_link",
+            "reflect",
+            "statistics",
+        ),
+        "what consolidation does, in this order: NAME, NAME:POLICY or NAME:POLICY:LIMIT_MS; the policy is "
+        "fail_tolerant, serial or parallel",
+    )
+    step_timeout_ms: int = key(
+        300_000, "when a step that names no limit of its own is given up", ge=100, le=86_400_000
+    )
+    extractor: Literal["auto", "llm", "pattern"] = key(
+        "auto", "what finds facts; auto is llm where llm.model is set, else pattern"
+    )
+    workers: int = key(1, "jobs that are worked on at once by one process", ge=1, le=64)
+    lease_s: int = key(
+        30,
+        "how long a worker may be silent before another takes its job over",
+        ge=2,
+        le=3_600,
+    )
+    retry_base_s: int = key(
+        30, "the wait after a first failure; it doubles with each further one", ge=0, le=86_400
+    )
+    retry_max_s: int = key(21_600, "the longest wait after a failure", ge=0, le=604_800)
+    max_calls: int | None = key(
+        None, "calls of the language model that one run may make; null: no ceiling", ge=0
+    )
+    max_tokens: int | None = key(
+        None, "tokens that one run may take of the language model; null: no ceiling", ge=0
+    )
+    max_cost_usd: float | None = key(
+        None, "US dollars that one run may cost; null: no ceiling", ge=0
+    )
+    compaction: Compaction = Compaction()
 
 
 class LogRetention(Section):
