@@ -364,6 +364,18 @@ class Formation(Section):
     max_cost_usd: float | None = key(
         None, "US dollars that one run may cost; null: no ceiling", ge=0
     )
+    link_threshold: float = key(
+        0.75,
+        "similarity 0..1, calibrated: memories above it are linked as neighbours in meaning",
+        ge=0,
+        le=1,
+    )
+    topic_threshold: float = key(
+        0.55,
+        "similarity 0..1, calibrated: a memory so near to the centre of a topic belongs to it",
+        gt=0,
+        le=1,
+    )
     compaction: Compaction = Compaction()
 
 
