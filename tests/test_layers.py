@@ -166,7 +166,7 @@ def test_imports_point_one_way(path: Path) -> None:
 def service_of(name: str) -> str | None:
     """The noun that a service module belongs to; None for what is shared by all."""
     parts = name.split(".")
-    shared = ("models", "formulas", "text", "session")
+    shared = ("models", "formulas", "text", "session", "embedding", "merging")
     if parts[:2] != ["negmem", "core"] or len(parts) < 3 or parts[2] in shared:
         return None
     return ".".join(parts[:3])

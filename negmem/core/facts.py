@@ -1,20 +1,44 @@
-"""Facts: what is known about a user by key, in versions."""
+"""Facts: what is known about a user by key, in versions, with both times."""
 
 from __future__ import annotations
 
+import json
+import random
+import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from psycopg.types.json import Jsonb
 
-from negmem.core.models.fact import FactOutcome
+from negmem.core.embedding import embed_texts
+from negmem.core.models.conflict import Conflict
+from negmem.core.models.fact import (
+    Fact,
+    FactChange,
+    FactHistory,
+    FactList,
+    FactOutcome,
+    WrittenFact,
+)
 from negmem.core.session import Session
+from negmem.core.text.clean import TextRefusedError, clean_text, clean_value
+from negmem.core.text.fact_words import fact_text, same_value
 from negmem.core.text.moments import in_utc
+from negmem.core.text.names import check_name
+from negmem.errors import NegmemError, UsageError
 
-FACT_TYPES = ("preference", "profile", "rule", "custom")
+MAX_TYPE_CHARACTERS = 50
+MAX_VALUE_CHARACTERS = 100_000
+BATCH_FACTS = 200
+"""How many facts one transaction writes at most."""
+
+_MAX_ROWS = 2**31 - 1
+_TRIES = 5
+# deadlock, serialization, lock timeout, and the unique key where a writer of other software was first
+_RETRIED = frozenset(("40P01", "40001", "55P03", "23505"))
 
 
 @dataclass(frozen=True)
@@ -43,23 +67,109 @@ class FactWrite:
 
 
 def write_facts(session: Session, user: str, facts: Sequence[FactWrite]) -> list[FactOutcome]:
-    """Write facts by key, in the order given; one transaction, safe to repeat and to run at once.
+    """Write facts by key, in the order given; safe to repeat and to run at once.
 
     A changed value supersedes the version before, which stays; a value set by hand stands until it is
-    changed by hand. The same value said again adds its sources. Returns one outcome a fact, in order.
+    changed by hand. The same value said again, or the same name in another spelling (北京, 北京市),
+    adds its sources. Texts are embedded before a transaction opens; each transaction takes at most
+    200 facts. Returns one outcome a fact, in order.
+    Raises: UsageError `fact_invalid`, `name_invalid`, `moment_malformed`, `text_refused`; NegmemError of
+    the database.
     """
-    documents = [_document(fact) for fact in facts]
-    if not documents:
-        return []
-    params = {
-        "user_id": user,
-        "app_name": session.app,
-        "facts": Jsonb(documents),
-        "actor": session.actor,
-    }
-    with session.database.transaction():
-        rows = session.database.rows("facts", "upsert", params)
-    return [FactOutcome(**row) for row in rows]
+    checked = [_checked(fact) for fact in facts]
+    outcomes: list[FactOutcome] = []
+    for start in range(0, len(checked), BATCH_FACTS):
+        for outcome in _write_batch(session, user, checked[start : start + BATCH_FACTS]):
+            position = start + outcome.position
+            outcomes.append(outcome.model_copy(update={"position": position}))
+    return outcomes
+
+
+def _write_batch(session: Session, user: str, facts: Sequence[FactWrite]) -> list[FactOutcome]:
+    scope = {"user_id": user, "app_name": session.app}
+    keys = {"types": [fact.type for fact in facts], "keys": [fact.key for fact in facts]}
+    known: dict[tuple[str, str], list[Any]] = {}
+    embedded = set()
+    for row in session.database.rows("facts", "standing", {**scope, **keys}):
+        known.setdefault((row["type"], row["key"]), []).append(row["value"])
+        if row["embedded"]:
+            embedded.add(_words(row["key"], row["value"]))
+    facts = [_in_known_words(fact, known.setdefault((fact.type, fact.key), [])) for fact in facts]
+    texts = list(dict.fromkeys(_words(fact.key, fact.value) for fact in facts))
+    due = [text for text in texts if text not in embedded]
+    vectors = embed_texts(session, due)
+    by_text = dict(zip(due, vectors.vectors, strict=True)) if vectors else {}
+    documents = []
+    for fact in facts:
+        document = _document(fact)
+        vector = by_text.get(_words(fact.key, fact.value))
+        if vectors is not None and vector is not None:
+            document["model_id"] = vectors.model_id
+            document["embedding"] = "[" + ",".join(map(repr, vector)) + "]"
+        documents.append(document)
+    params = {**scope, "facts": Jsonb(documents), "actor": session.actor}
+    for attempt in range(1, _TRIES + 1):
+        try:
+            with session.database.transaction():
+                rows = session.database.rows("facts", "upsert", params)
+            return [FactOutcome(**row) for row in rows]
+        except NegmemError as error:
+            if getattr(error, "sqlstate", "") not in _RETRIED or attempt == _TRIES:
+                raise
+            time.sleep(random.uniform(0.02, 0.1) * attempt)
+    raise AssertionError("the last try raises")
+
+
+def _words(key: str, value: Any) -> str:
+    return fact_text(key, value)
+
+
+def _in_known_words(fact: FactWrite, known: list[Any]) -> FactWrite:
+    """The fact with a value that stands already, where it is only spelled in another way."""
+    if fact.value in known:
+        return fact
+    for value in known:
+        if same_value(value, fact.value):
+            return replace(fact, value=value)
+    known.append(fact.value)
+    return fact
+
+
+def _checked(fact: FactWrite) -> FactWrite:
+    check_name(fact.type, "type of fact")
+    check_name(fact.key, "key of a fact")
+    if len(fact.type) > MAX_TYPE_CHARACTERS:
+        raise _invalid(
+            f"the type has {len(fact.type)} characters, at most {MAX_TYPE_CHARACTERS} are stored"
+        )
+    if fact.origin not in ("manual", "extracted"):
+        raise _invalid(f"its origin is {fact.origin[:40]!r}, neither manual nor extracted")
+    if not 0 <= fact.confidence <= 1:
+        raise _invalid(f"its confidence is {fact.confidence:g}, not in 0..1")
+    starts = in_utc(fact.valid_from, "valid_from")
+    ends = in_utc(fact.valid_until, "valid_until")
+    if starts is not None and ends is not None and starts >= ends:
+        raise _invalid(f"it ends at {ends.isoformat()}, not after its start {starts.isoformat()}")
+    try:
+        value, _ = clean_value(fact.value)
+        metadata, _ = clean_value(dict(fact.metadata))
+        key, _ = clean_text(fact.key)
+    except TextRefusedError as error:
+        raise _invalid(f"{error.reason}: {error.detail}") from None
+    size = len(json.dumps(value, ensure_ascii=False))
+    if size > MAX_VALUE_CHARACTERS:
+        raise _invalid(f"its value has {size:,} characters, at most {MAX_VALUE_CHARACTERS:,}")
+    assert isinstance(metadata, dict)
+    return replace(fact, key=key.strip(), value=value, metadata=metadata)
+
+
+def _invalid(why: str) -> UsageError:
+    return UsageError(
+        "fact_invalid",
+        "this can't be a fact",
+        why=why,
+        hint="negmem fact set profile city 北京 --user NAME",
+    )
 
 
 def _document(fact: FactWrite) -> dict[str, Any]:
@@ -83,3 +193,301 @@ def _document(fact: FactWrite) -> dict[str, Any]:
         "model": fact.model,
         "metadata": dict(fact.metadata),
     }
+
+
+def set_fact(
+    session: Session,
+    user: str,
+    fact_type: str,
+    key: str,
+    value: Any,
+    *,
+    confidence: float = 1.0,
+    valid_from: datetime | None = None,
+    valid_until: datetime | None = None,
+    dry_run: bool = False,
+) -> WrittenFact:
+    """Set one fact by hand: it stands against what is extracted until it is set anew.
+
+    Raises: as `write_facts`.
+    """
+    fact = FactWrite(
+        fact_type,
+        key,
+        value,
+        confidence=confidence,
+        origin="manual",
+        valid_from=valid_from,
+        valid_until=valid_until,
+    )
+    if dry_run:
+        return _planned(session, user, _checked(fact))
+    outcome = write_facts(session, user, [fact])[0]
+    written = show(session, user, outcome.id)
+    return WrittenFact(
+        action=outcome.action,
+        fact=written,
+        previous=show(session, user, outcome.previous_id) if outcome.previous_id else None,
+        conflict_id=outcome.conflict_id,
+        embedded=written.embedded,
+    )
+
+
+def _planned(session: Session, user: str, fact: FactWrite) -> WrittenFact:
+    """What `set_fact` would do: the very statement, rolled back."""
+    params = {
+        "user_id": user,
+        "app_name": session.app,
+        "facts": Jsonb([_document(fact)]),
+        "actor": session.actor,
+    }
+    outcome: FactOutcome | None = None
+    previous: Fact | None = None
+    try:
+        with session.database.transaction():
+            outcome = FactOutcome(**session.database.rows("facts", "upsert", params)[0])
+            if outcome.previous_id is not None:
+                previous = show(session, user, outcome.previous_id)
+            raise _RolledBackError
+    except _RolledBackError:
+        assert outcome is not None
+    return WrittenFact(
+        action=outcome.action,
+        fact=None,
+        previous=previous,
+        conflict_id=None,
+        embedded=False,
+        dry_run=True,
+    )
+
+
+class _RolledBackError(Exception):
+    """Ends a transaction that only looked."""
+
+
+def parse_id(text: str) -> UUID:
+    """A fact's id. Raises: UsageError `id_malformed`."""
+    try:
+        return UUID(str(text))
+    except ValueError:
+        raise UsageError(
+            "id_malformed",
+            f"{str(text)[:60]!r} is no id of a fact",
+            why="an id is a UUID such as 9f2c1d4e-…",
+            hint="negmem fact list --user NAME",
+        ) from None
+
+
+def owner_of(session: Session, ids: Sequence[UUID]) -> str:
+    """The one user whose facts `ids` are. Raises: NegmemError `fact_unknown`, UsageError `user_missing`."""
+    params = {"app_name": session.app, "ids": list(ids)}
+    users = [row["user_id"] for row in session.database.rows("facts", "owners", params)]
+    if not users:
+        raise NegmemError(
+            "fact_unknown",
+            "there is no such fact",
+            why=f'none of {len(ids)} ids is in app "{session.app}"',
+            hint="negmem fact list --user NAME",
+        )
+    if len(users) > 1:
+        raise UsageError(
+            "user_missing",
+            "these facts belong to several users",
+            why=f"{len(users)} users own them",
+            hint="name one with --user",
+        )
+    return str(users[0])
+
+
+def _fetch(session: Session, user: str, ids: Sequence[UUID]) -> list[Fact]:
+    params = {"user_id": user, "app_name": session.app, "ids": list(ids)}
+    return [Fact(**row) for row in session.database.rows("facts", "show", params)]
+
+
+def show(session: Session, user: str, fact_id: UUID) -> Fact:
+    """One version of a fact, in force or not. Raises: NegmemError `fact_unknown`."""
+    found = _fetch(session, user, [fact_id])
+    if not found:
+        raise NegmemError(
+            "fact_unknown",
+            "there is no such fact",
+            why=f'user "{user}" of app "{session.app}" has no fact {fact_id}',
+            hint=f"negmem fact list --user {user}",
+        )
+    return found[0]
+
+
+def list_facts(
+    session: Session,
+    user: str,
+    *,
+    fact_type: str | None = None,
+    key: str | None = None,
+    thread: str | None = None,
+    as_of: datetime | None = None,
+    believed_at: datetime | None = None,
+    removed: bool = False,
+    limit: int = 20,
+    offset: int = 0,
+) -> FactList:
+    """A page of what was true at `as_of`, by what was believed at `believed_at`; None means now.
+
+    Of several values under one key the one that began last holds, beside those that were kept with
+    it. `removed` lists those that were removed instead.
+    Raises: UsageError `limit_invalid`, `name_invalid`, `moment_malformed`.
+    """
+    if not (1 <= limit <= _MAX_ROWS and 0 <= offset <= _MAX_ROWS):
+        raise UsageError(
+            "limit_invalid",
+            "no list goes so far",
+            why=f"--limit from 1, --offset from 0, each at most {_MAX_ROWS:,}; got {limit:,} and"
+            f" {offset:,}",
+            hint="negmem fact list --user NAME --limit 100",
+        )
+    for name, what in ((fact_type, "type of fact"), (key, "key of a fact"), (thread, "thread")):
+        if name is not None:
+            check_name(name, what)
+    _user_known(session, user)
+    true_at, known_at = in_utc(as_of, "as_of"), in_utc(believed_at, "believed_at")
+    params = {
+        "user_id": user,
+        "app_name": session.app,
+        "fact_type": fact_type,
+        "key": key,
+        "thread": thread,
+        "as_of": true_at,
+        "believed_at": known_at,
+        "row_limit": limit,
+        "row_offset": offset,
+    }
+    if removed:
+        del params["as_of"], params["believed_at"]
+    rows = session.database.rows("facts", "removed" if removed else "list", params)
+    total = int(rows[0]["total"]) if rows else 0
+    found = _fetch(session, user, [row["id"] for row in rows])
+    return FactList(
+        facts=found,
+        total=total,
+        truncated=offset + len(found) < total,
+        as_of=true_at,
+        believed_at=known_at,
+    )
+
+
+def _user_known(session: Session, user: str) -> None:
+    scope = {"user_id": user, "app_name": session.app}
+    if session.database.row("memory", "user_known", scope) is None:
+        session.warn("user_unknown", f'app "{session.app}" knows no user "{user}"')
+
+
+def find_key(session: Session, user: str, key: str, fact_type: str | None = None) -> UUID:
+    """The newest version under a key. Raises: NegmemError `fact_unknown`, UsageError `type_missing`."""
+    params = {
+        "user_id": user,
+        "app_name": session.app,
+        "key": check_name(key, "key of a fact"),
+        "fact_type": fact_type,
+    }
+    rows = session.database.rows("facts", "by_key", params)
+    if not rows:
+        raise NegmemError(
+            "fact_unknown",
+            "there is no such fact",
+            why=f'user "{user}" of app "{session.app}" has nothing under the key {key!r}',
+            hint=f"negmem fact list --user {user}",
+        )
+    if len(rows) > 1:
+        raise UsageError(
+            "type_missing",
+            "the key stands under several types",
+            why=", ".join(row["type"] for row in rows),
+            hint=f"name one with --type {rows[0]['type']}",
+        )
+    return UUID(str(rows[0]["id"]))
+
+
+def history(session: Session, user: str, fact_id: UUID) -> FactHistory:
+    """All versions under the key of one fact, oldest truth first, and the conflicts between them.
+
+    Raises: NegmemError `fact_unknown`.
+    """
+    fact = show(session, user, fact_id)
+    scope = {"user_id": user, "app_name": session.app}
+    rows = session.database.rows("facts", "history", {**scope, "id": fact_id})
+    versions = _fetch(session, user, [row["id"] for row in rows])
+    conflicts = session.database.rows(
+        "conflicts", "of_facts", {**scope, "ids": [version.id for version in versions]}
+    )
+    return FactHistory(
+        type=fact.type,
+        key=fact.key,
+        versions=versions,
+        conflicts=[Conflict(**row) for row in conflicts],
+    )
+
+
+def remove(
+    session: Session,
+    user: str,
+    ids: Sequence[UUID],
+    *,
+    reason: str = "removed by hand",
+    dry_run: bool = False,
+) -> FactChange:
+    """Soft-delete facts: out of every search at once, back with `restore` until the purge."""
+    return _change(session, user, ids, "remove", {"reason": reason}, dry_run)
+
+
+def restore(
+    session: Session, user: str, ids: Sequence[UUID], *, dry_run: bool = False
+) -> FactChange:
+    """Bring soft-deleted facts back.
+
+    Raises: NegmemError `fact_replaced` where another value stands under the key by now.
+    """
+    return _change(session, user, ids, "restore", {}, dry_run)
+
+
+def _change(
+    session: Session,
+    user: str,
+    ids: Sequence[UUID],
+    action: str,
+    extra: dict[str, Any],
+    dry_run: bool,
+) -> FactChange:
+    """Plan from what stands, then act on what the plan says; one transaction."""
+    scope = {"user_id": user, "app_name": session.app}
+    wanted = list(dict.fromkeys(ids))
+    database = session.database
+    with database.transaction():
+        if not dry_run:
+            database.rows("facts", "lock", scope)
+        found = {fact.id: fact for fact in _fetch(session, user, wanted)}
+        is_restore = action == "restore"
+        todo = [i for i in wanted if i in found and (found[i].deleted_at is not None) == is_restore]
+        if is_restore:
+            _refuse_replaced(session, scope, user, todo)
+        if todo and not dry_run:
+            block = "restore" if is_restore else "forget"
+            params = {**scope, "ids": todo, "actor": session.actor, **extra}
+            database.rows("facts", block, params)
+    return FactChange(
+        action=action,
+        changed=todo,
+        unchanged=[i for i in wanted if i in found and i not in todo],
+        unknown=[i for i in wanted if i not in found],
+        dry_run=dry_run,
+    )
+
+
+def _refuse_replaced(session: Session, scope: dict[str, Any], user: str, ids: list[UUID]) -> None:
+    replaced = session.database.rows("facts", "replaced", {**scope, "ids": ids})
+    if replaced:
+        first = replaced[0]
+        raise NegmemError(
+            "fact_replaced",
+            "another value stands under this key by now",
+            why=f"{first['id']} was removed, and {first['type']} {first['key']} was set anew",
+            hint=f"negmem fact history {first['key']} --type {first['type']} --user {user}",
+        )

@@ -40,6 +40,7 @@ AS $function$
             f.access_count, f.last_accessed_at, f.created_at, 'fact', f.metadata, f.thread_id
         FROM facts AS f
         WHERE f.user_id = p_user_id AND f.app_name = p_app_name AND f.deleted_at IS NULL AND f.status = 'active'
+            AND (f.valid_from IS NULL OR f.valid_from <= now())
             AND (f.valid_until IS NULL OR f.valid_until > now()) AND 'fact' = ANY (p_kinds)
     ),
     contained AS MATERIALIZED (

@@ -232,6 +232,7 @@ BEGIN
         FROM candidates AS c
         JOIN facts AS f ON f.user_id = p_user_id AND f.app_name = p_app_name AND f.id = c.id
         WHERE c.store = c_fact AND f.deleted_at IS NULL AND f.status = 'active'
+            AND (f.valid_from IS NULL OR f.valid_from <= now())
             AND (f.valid_until IS NULL OR f.valid_until > now())
     ),
     normed AS (

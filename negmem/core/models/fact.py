@@ -6,6 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from negmem.core.models.base import Model
+from negmem.core.models.conflict import Conflict
 from negmem.core.models.memory import Instant
 
 
@@ -13,7 +14,7 @@ class Fact(Model):
     """One version of a fact.
 
     `valid_from` and `valid_until` bound when it was true (None: open), `created_at` and `expired_at` when
-    it was believed. `superseded_by` is the version that took its place.
+    it was believed. `superseded_by` is the version that took its place. `text` is what is searched.
     """
 
     id: UUID
@@ -47,16 +48,56 @@ class Fact(Model):
     sources: int
 
 
+class FactList(Model):
+    """A page of facts as they were true at `as_of`, by what was known at `believed_at` (None: now)."""
+
+    facts: list[Fact]
+    total: int
+    truncated: bool
+    as_of: Instant | None = None
+    believed_at: Instant | None = None
+
+
+class FactHistory(Model):
+    """All versions under one key, by when they were true, with the conflicts between them."""
+
+    type: str
+    key: str
+    versions: list[Fact]
+    conflicts: list[Conflict]
+
+
 class FactOutcome(Model):
     """What became of one fact that was written; `position` is its place in what was given, from 0.
 
     `action`: added; superseded (it took the place of `previous_id`); beside (kept next to it); earlier
-    (older news, filed before what is true now); unchanged (known already); kept_manual (a fact set by
-    hand stands against it).
+    (older news, filed before what is true now); ended (the end of what was open); unchanged (known
+    already); kept_manual (a value set by hand stands against it). `id` is the version that says it.
     """
 
     position: int
     action: str
-    id: UUID | None
+    id: UUID
     previous_id: UUID | None = None
     conflict_id: UUID | None = None
+
+
+class WrittenFact(Model):
+    """One fact that was set by hand (or would be)."""
+
+    action: str
+    fact: Fact | None
+    previous: Fact | None
+    conflict_id: UUID | None
+    embedded: bool
+    dry_run: bool = False
+
+
+class FactChange(Model):
+    """What a command did to facts: `changed` of those named, `unknown` are not this user's."""
+
+    action: str
+    changed: list[UUID]
+    unchanged: list[UUID]
+    unknown: list[UUID]
+    dry_run: bool = False
