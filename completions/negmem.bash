@@ -6,7 +6,7 @@ _negmem_command()
 {
     commands="" options=""
     case "$1" in
-        "") commands="init doctor demo db config sync diff automation scheduler ingest memory search context recall feedback metrics curator bench completions uninstall" options="--version --help" ;;
+        "") commands="init doctor demo db config sync diff automation scheduler ingest consolidate memory core instruction search context recall feedback metrics curator bench completions uninstall" options="--version --help" ;;
         "init") commands="" options="--embedder --dims --roles --dry-run --yes $_negmem_shared --help" ;;
         "doctor") commands="" options="--fix --list --only --format --fail-on --exit-zero --dry-run --yes $_negmem_shared --help" ;;
         "demo") commands="" options="--dry-run --yes $_negmem_shared --help" ;;
@@ -39,7 +39,12 @@ _negmem_command()
         "scheduler run") commands="" options="--log-format --once --grace $_negmem_shared --help" ;;
         "scheduler status") commands="" options="$_negmem_shared --help" ;;
         "ingest") commands="" options="--format --user --thread --me --timezone --rejects --dry-run --yes $_negmem_shared --help" ;;
-        "memory") commands="add list show edit rm restore pin unpin" options="--help" ;;
+        "consolidate") commands="" options="--job --user --thread --workers --extractor --max-calls --max-tokens --max-cost --again --retry --list --state --limit --dry-run --yes $_negmem_shared --help" ;;
+        "memory") commands="link unlink links topics add list show edit rm restore pin unpin" options="--help" ;;
+        "memory link") commands="" options="--user --type --weight --dry-run --yes $_negmem_shared --help" ;;
+        "memory unlink") commands="" options="--user --type --dry-run --yes $_negmem_shared --help" ;;
+        "memory links") commands="" options="--user --depth --max-tokens --min-weight --type $_negmem_shared --help" ;;
+        "memory topics") commands="" options="--user --limit --offset $_negmem_shared --help" ;;
         "memory add") commands="" options="--user --type --thread --metadata --occurred-at --dry-run --yes $_negmem_shared --help" ;;
         "memory list") commands="" options="--user --type --thread --since --until --deleted --pinned --oldest-first --limit --offset $_negmem_shared --help" ;;
         "memory show") commands="" options="--user $_negmem_shared --help" ;;
@@ -48,6 +53,14 @@ _negmem_command()
         "memory restore") commands="" options="--user --dry-run --yes $_negmem_shared --help" ;;
         "memory pin") commands="" options="--user --dry-run --yes $_negmem_shared --help" ;;
         "memory unpin") commands="" options="--user --dry-run --yes $_negmem_shared --help" ;;
+        "core") commands="show set rm" options="--help" ;;
+        "core show") commands="" options="--user --scope --thread --history $_negmem_shared --help" ;;
+        "core set") commands="" options="--user --scope --thread --append --metadata --expected-version --dry-run --yes $_negmem_shared --help" ;;
+        "core rm") commands="" options="--user --scope --thread --dry-run --yes $_negmem_shared --help" ;;
+        "instruction") commands="set list show" options="--help" ;;
+        "instruction set") commands="" options="--metadata --expected-version --dry-run --yes $_negmem_shared --help" ;;
+        "instruction list") commands="" options="$_negmem_shared --help" ;;
+        "instruction show") commands="" options="--history $_negmem_shared --help" ;;
         "search") commands="" options="--user --level --limit --offset --kind --type --thread --since --until --as-of --where --semantic-weight --keyword-weight --explain --why-not --strict --no-record $_negmem_shared --help" ;;
         "context") commands="" options="--user --max-tokens --thread --blocks --level --strict --no-record $_negmem_shared --help" ;;
         "recall") commands="" options="--user --max-tokens --refresh --no-record $_negmem_shared --help" ;;
@@ -104,6 +117,29 @@ _negmem_values()
         "ingest --timezone") values="@word" ;;
         "ingest --rejects") values="@files" ;;
         "ingest 0") values="@files" ;;
+        "consolidate --job") values="fast_replay deep_reflection full_consolidation" ;;
+        "consolidate --user" | "consolidate -u") values="@word" ;;
+        "consolidate --thread") values="@word" ;;
+        "consolidate --workers") values="@word" ;;
+        "consolidate --extractor") values="auto llm pattern" ;;
+        "consolidate --max-calls") values="@word" ;;
+        "consolidate --max-tokens") values="@word" ;;
+        "consolidate --max-cost") values="@word" ;;
+        "consolidate --state") values="@word" ;;
+        "consolidate --limit" | "consolidate -n") values="@word" ;;
+        "memory link --user" | "memory link -u") values="@word" ;;
+        "memory link --type") values="semantic temporal thread_shared entity related_to causes follows" ;;
+        "memory link --weight") values="@word" ;;
+        "memory unlink --user" | "memory unlink -u") values="@word" ;;
+        "memory unlink --type") values="@word" ;;
+        "memory links --user" | "memory links -u") values="@word" ;;
+        "memory links --depth") values="@word" ;;
+        "memory links --max-tokens") values="@word" ;;
+        "memory links --min-weight") values="@word" ;;
+        "memory links --type") values="@word" ;;
+        "memory topics --user" | "memory topics -u") values="@word" ;;
+        "memory topics --limit" | "memory topics -n") values="@word" ;;
+        "memory topics --offset") values="@word" ;;
         "memory add --user" | "memory add -u") values="@word" ;;
         "memory add --type") values="core semantic preference procedural fact episodic" ;;
         "memory add --thread") values="@word" ;;
@@ -126,6 +162,19 @@ _negmem_values()
         "memory restore --user" | "memory restore -u") values="@word" ;;
         "memory pin --user" | "memory pin -u") values="@word" ;;
         "memory unpin --user" | "memory unpin -u") values="@word" ;;
+        "core show --user" | "core show -u") values="@word" ;;
+        "core show --scope") values="user app thread" ;;
+        "core show --thread") values="@word" ;;
+        "core set --user" | "core set -u") values="@word" ;;
+        "core set --scope") values="@word" ;;
+        "core set --thread") values="@word" ;;
+        "core set --metadata") values="@word" ;;
+        "core set --expected-version") values="@word" ;;
+        "core rm --user" | "core rm -u") values="@word" ;;
+        "core rm --scope") values="@word" ;;
+        "core rm --thread") values="@word" ;;
+        "instruction set --metadata") values="@word" ;;
+        "instruction set --expected-version") values="@word" ;;
         "search --user" | "search -u") values="@word" ;;
         "search --level") values="auto hybrid vector keyword ilike" ;;
         "search --limit" | "search -n") values="@word" ;;

@@ -76,8 +76,11 @@ class AsyncMemory:
         self._lock = threading.Lock()
         self._threads = ThreadPoolExecutor(connections, thread_name_prefix="negmem")
         self.memory = AsyncMemories(self)
+        self.core = AsyncCore(self)
         self.curator = AsyncCurator(self)
+        self.instruction = AsyncInstructions(self)
         self.automation = AsyncAutomation(self)
+        self.consolidation = AsyncConsolidation(self)
 
     async def run(self, act: Callable[[api.Memory], R]) -> R:
         """What `act` returns, called in a worker thread with its own memory."""
@@ -97,8 +100,12 @@ class AsyncMemory:
     diff = _awaited(api.Memory.diff)
     sync = _awaited(api.Memory.sync)
     ingest = _awaited(api.Memory.ingest)
+    consolidate = _awaited(api.Memory.consolidate)
     search = _awaited(api.Memory.search)
     context = _awaited(api.Memory.context)
+    recall = _awaited(api.Memory.recall)
+    feedback = _awaited(api.Memory.feedback)
+    metrics = _awaited(api.Memory.metrics)
 
     async def close(self) -> None:
         """Close all connections; calls under way end first."""
@@ -134,6 +141,26 @@ class AsyncMemories(_Noun):
     restore = _awaited_of("memory", api.Memories.restore)
     pin = _awaited_of("memory", api.Memories.pin)
     unpin = _awaited_of("memory", api.Memories.unpin)
+    link = _awaited_of("memory", api.Memories.link)
+    unlink = _awaited_of("memory", api.Memories.unlink)
+    links = _awaited_of("memory", api.Memories.links)
+    topics = _awaited_of("memory", api.Memories.topics)
+
+
+class AsyncCore(_Noun):
+    """`mem.core`: short texts that stand in every context."""
+
+    show = _awaited_of("core", api.Core.show)
+    set = _awaited_of("core", api.Core.set)
+    rm = _awaited_of("core", api.Core.rm)
+
+
+class AsyncInstructions(_Noun):
+    """`mem.instruction`: how an app's agents should behave, version by version."""
+
+    set = _awaited_of("instruction", api.Instructions.set)
+    list = _awaited_of("instruction", api.Instructions.list)
+    show = _awaited_of("instruction", api.Instructions.show)
 
 
 class AsyncCurator(_Noun):
@@ -151,3 +178,9 @@ class AsyncAutomation(_Noun):
     reconcile = _awaited_of("automation", api.Automation.reconcile)
     run = _awaited_of("automation", api.Automation.run)
     logs = _awaited_of("automation", api.Automation.logs)
+
+
+class AsyncConsolidation(_Noun):
+    """`mem.consolidation`: the queue that `mem.consolidate` works on."""
+
+    list = _awaited_of("consolidation", api.Consolidation.list)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from negmem.api.automation import Automation
+from negmem.api.consolidation import Consolidation
+from negmem.api.core_blocks import Core
 from negmem.api.curator import Curator
+from negmem.api.instructions import Instructions
 from negmem.api.memories import Memories
 from negmem.api.memory import Memory, connect
 
-__all__ = ["Automation", "Curator", "Memories", "Memory", "connect"]
+__all__ = ["Automation", "Core", "Consolidation", "Curator", "Instructions", "Memories", "Memory", "connect"]

@@ -9,10 +9,14 @@ from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal
+from uuid import UUID
 
-from negmem.api.arguments import user_of
+from negmem.api.arguments import id_of, user_of
 from negmem.api.automation import Automation
+from negmem.api.consolidation import Consolidation
+from negmem.api.core_blocks import Core
 from negmem.api.curator import Curator
+from negmem.api.instructions import Instructions
 from negmem.api.memories import Memories
 from negmem.core.session import Session, open_session
 
@@ -21,9 +25,13 @@ if TYPE_CHECKING:
         Difference,
         SyncReport,
     )
+    from negmem.core.models.consolidation import Consolidated
     from negmem.core.models.context import Context
     from negmem.core.models.diagnosis import Diagnosis
+    from negmem.core.models.feedback import Feedback
     from negmem.core.models.ingest import Ingested
+    from negmem.core.models.metrics import Metrics
+    from negmem.core.models.recall import Recall
     from negmem.core.models.retrieval import SearchAnswer
     from negmem.core.setup import Setup
     from negmem.providers.embedding import Embedder
@@ -65,8 +73,11 @@ class Memory:
         self._session = session
         self._checked = False
         self.memory = Memories(self)
+        self.core = Core(self)
         self.curator = Curator(self)
+        self.instruction = Instructions(self)
         self.automation = Automation(self)
+        self.consolidation = Consolidation(self)
 
     @property
     def session(self) -> Session:
@@ -110,17 +121,19 @@ class Memory:
         overwrite_edited: bool = False,
         prune: bool = False,
         take: Literal["yaml", "stored"] | None = None,
+        adopt: bool = False,
         dry_run: bool = False,
     ) -> SyncReport:
         """Make the database agree with what is declared, all of it or nothing.
 
         Args: overwrite_edited, also functions changed by hand, whose text is kept; prune, also delete
         what is negmem's and no longer wanted; take, who wins where YAML and stored config both
-        changed. `skipped` says what was left, and why.
+        changed; adopt, take over jobs of ours that negmem has no record of. `skipped` says what was
+        left, and why.
         """
         from negmem.core.automation.sync import Consent, sync
 
-        consent = Consent(overwrite_edited, prune, take)
+        consent = Consent(overwrite_edited, prune, take, adopt)
         return sync(self.session, consent, dry_run=dry_run)
 
     def ingest(
@@ -156,6 +169,44 @@ class Memory:
             dry_run=dry_run,
         )
         return Ingest(self.session, options, stdin=stdin).run()
+
+    def consolidate(
+        self,
+        *,
+        job: str | None = None,
+        user: str | None = None,
+        thread: str | None = None,
+        workers: int | None = None,
+        extractor: Literal["auto", "llm", "pattern"] | None = None,
+        max_calls: int | None = None,
+        max_tokens: int | None = None,
+        max_cost_usd: float | None = None,
+        again: bool = False,
+        retry: bool = False,
+        dry_run: bool = False,
+    ) -> Consolidated:
+        """Turn conversations into facts, summaries and links: work the queue until nothing is due.
+
+        Args: job, fast_replay, deep_reflection or full_consolidation: only these, queued first for
+        what changed since the last one, with `again` for all; ceilings on what this run may take of
+        the language model; retry, also jobs that are parked or wait for their next attempt.
+        """
+        from negmem.core.formation.consolidate import Options, consolidate
+
+        options = Options(
+            job=job,
+            user=None if user is None else user_of(user),
+            thread=thread,
+            workers=workers,
+            extractor=extractor,
+            max_calls=max_calls,
+            max_tokens=max_tokens,
+            max_cost_usd=max_cost_usd,
+            again=again,
+            retry=retry,
+            dry_run=dry_run,
+        )
+        return consolidate(self.session, options)
 
     def search(
         self,
@@ -226,6 +277,64 @@ class Memory:
             level=level,
             record=record,
         )
+
+    def recall(
+        self,
+        *,
+        user: str,
+        max_tokens: int | None = None,
+        refresh: bool = False,
+        record: bool = True,
+    ) -> Recall:
+        """What a new session should know of a user, before it asks; `cache` says where it comes from."""
+        from negmem.core.retrieval.recall import recall
+
+        return recall(
+            self.session, user_of(user), max_tokens=max_tokens, refresh=refresh, record=record
+        )
+
+    def feedback(
+        self,
+        retrieval_id: UUID | str,
+        outcome: str,
+        *,
+        user: str | None = None,
+        memories: Sequence[UUID | str] = (),
+        used: Sequence[UUID | str] = (),
+        rating: int | None = None,
+        dry_run: bool = False,
+    ) -> Feedback:
+        """Say what a retrieval was good for: helpful, irrelevant or harmful, of the memories named.
+
+        Args: used, the items that went into the answer; rating, 1 to 5, of the answer. `user` finds
+        the retrieval faster. The same again counts nothing twice.
+        """
+        from negmem.core.retrieval.feedback import give, parse_retrieval_id
+
+        return give(
+            self.session,
+            parse_retrieval_id(str(retrieval_id)),
+            outcome,
+            user=None if user is None else user_of(user),
+            memories=[id_of(one) for one in memories],
+            used=[id_of(one) for one in used],
+            rating=rating,
+            dry_run=dry_run,
+        )
+
+    def metrics(
+        self, *, user: str | None = None, apply: bool = False, dry_run: bool = False
+    ) -> Metrics:
+        """What the memory is worth: rates, layers with targets, trends, advice.
+
+        Args: apply, set what the advice proposes in the stored config.
+        """
+        from negmem.core.automation.stored import setter
+        from negmem.core.retrieval.metrics import measure
+
+        owner = None if user is None else user_of(user)
+        set_key = setter(self.session, "metrics --apply", dry_run=dry_run) if apply else None
+        return measure(self.session, user=owner, set_key=set_key, dry_run=dry_run)
 
     def close(self) -> None:
         """Close the connection."""

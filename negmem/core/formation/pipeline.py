@@ -8,7 +8,8 @@ A step is a module negmem/core/formation/steps/NAME.py with
   `parallel`, it runs at the same time as the parallel steps beside it, and they all run;
 * `JOB_TYPES`, the jobs that it belongs to.
 
-The config lists the steps by name, in their order. Adding one means adding a file and its name.
+The config lists the steps in their order, as NAME, NAME:POLICY or NAME:POLICY:LIMIT_MS. Adding one means
+adding a file and its name.
 """
 
 from __future__ import annotations
@@ -37,6 +38,10 @@ POLICIES: tuple[Policy, ...] = ("fail_tolerant", "serial", "parallel")
 
 _STEPS = "negmem.core.formation.steps"
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,62}")
+
+
+class WorkStopped(KeyboardInterrupt):
+    """The run was asked to end: the job goes back to the queue. No step catches it."""
 
 
 class LeaseLostError(NegmemError):
@@ -91,12 +96,14 @@ class StepOutcome:
     """How a step ended. `skipped`, with the reason: there was nothing to do, or nothing to do it with.
 
     Counts that the answer of `consolidate` adds up: memories, facts, conflicts, links,
-    duplicates_merged. A step may count more under names of its own.
+    duplicates_merged. A step may count more under names of its own. `retry_after_s`: a failed step
+    asks not to be tried again before.
     """
 
     status: Status
     reason: str | None = None
     counts: Mapping[str, int] = field(default_factory=dict)
+    retry_after_s: float | None = None
 
 
 class StepModule(Protocol):
@@ -121,21 +128,15 @@ class Step:
     run: Callable[[Work], StepOutcome]
 
 
-def load_steps(
-    names: Sequence[str],
-    *,
-    timeout_ms: int,
-    policy: Policy | None = None,
-    timeouts_ms: Mapping[str, int] | None = None,
-) -> list[Step]:
-    """The steps of these names, in this order.
+def load_steps(entries: Sequence[str], *, timeout_ms: int) -> list[Step]:
+    """The steps of these entries of `formation.steps`, in this order.
 
-    Args: timeout_ms, each step's limit unless `timeouts_ms` names another for it; policy, instead of
-    the steps' own.
+    Args: timeout_ms, the limit of those that name none.
     Raises: UsageError `step_unknown`, `step_repeated`.
     """
     found: list[Step] = []
-    for name in names:
+    for entry in entries:
+        name, *rules = entry.split(":")
         if any(step.name == name for step in found):
             raise UsageError(
                 "step_repeated",
@@ -144,10 +145,9 @@ def load_steps(
                 hint="negmem config show formation.steps",
             )
         module = _module(name)
-        limit = (timeouts_ms or {}).get(name, timeout_ms)
-        found.append(
-            Step(name, policy or module.POLICY, tuple(module.JOB_TYPES), limit, module.run)
-        )
+        policy = next((one for one in POLICIES if one in rules), module.POLICY)
+        limit = next((int(rule) for rule in rules if rule.isdigit()), timeout_ms)
+        found.append(Step(name, policy, tuple(module.JOB_TYPES), limit, module.run))
     return found
 
 
