@@ -26,6 +26,10 @@ OverwriteEdited = Annotated[
 Prune = Annotated[
     bool, typer.Option("--prune", help="Also delete what is negmem's and no longer wanted.")
 ]
+Adopt = Annotated[
+    bool,
+    typer.Option("--adopt", help="Also take over jobs of ours that negmem has no record of."),
+]
 Take = Annotated[
     str | None,
     typer.Option("--take", metavar="yaml|stored", help="Who wins where both config sides changed."),
@@ -47,6 +51,7 @@ def sync(
     common: Common,
     overwrite_edited: OverwriteEdited = False,
     prune: Prune = False,
+    adopt: Adopt = False,
     take: Take = None,
     plan_out: PlanOut = None,
     plan: PlanIn = None,
@@ -63,7 +68,8 @@ def sync(
 
     if take not in (None, "yaml", "stored"):
         raise _usage("--take is yaml or stored", f"got {take!r}", "negmem sync --take yaml")
-    consent = Consent(overwrite_edited, prune, cast("Literal['yaml', 'stored'] | None", take))
+    taken = cast("Literal['yaml', 'stored'] | None", take)
+    consent = Consent(overwrite_edited, prune, taken, adopt)
     made: PlanFile | None = None
     if plan is not None:
         if consent != Consent() or plan_out is not None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import random
 import select
 import socket
 import threading
@@ -35,6 +36,8 @@ BEAT_S = 3.0
 FOLLOW_S = 2.0
 AGENDA_S = 5.0
 GRACE_S = 10.0
+# Between attempts where the database fails: twice as long each time, this at most.
+PATIENCE_S = 30.0
 
 Emit = Callable[..., None]
 
@@ -127,6 +130,7 @@ class Scheduler:
         self._tried: dict[tuple[str, str], datetime] = {}
         self._counts = {"succeeded": 0, "failed": 0, "skipped": 0}
         self._failure: NegmemError | None = None
+        self._failures = 0
 
     def stop(self, why: str) -> None:
         """Ask it to end: a run under way is finished, or cancelled after the grace. Signal-safe."""
@@ -139,8 +143,8 @@ class Scheduler:
     def run(self, *, once: bool = False) -> SchedulerRun:
         """Lead or wait until stopped; with `once`, until what is due is done or another one leads.
 
-        Raises: NegmemError where the database can't be reached at the start; with `once` also where
-        it refused to let this process lead, or failed before all was done.
+        Raises: NegmemError where the database can't be reached at the start, or where the role lacks a
+        privilege, which no retry mends; with `once` also where it failed before all was done.
         """
         _ = self.database.facts
         self.emit("started", host=self.host, pid=self.process_id, instance=self.instance)
@@ -161,7 +165,7 @@ class Scheduler:
             os.close(self._wake)
             os.close(self._waker)
         self.emit("stopped", by=self._stopped_by, **self._counts)
-        if once and self._failure is not None:
+        if self._failure is not None and (once or self._stopped_by == "refused"):
             raise self._failure
         return SchedulerRun(
             host=self.host,
@@ -175,14 +179,20 @@ class Scheduler:
     def _turn(self) -> float:
         """Lead if possible and do what is due; returns how many seconds there is nothing to do."""
         try:
-            if not self._lead():
-                return FOLLOW_S
-            return self._work()
+            pause = self._work() if self._lead() else FOLLOW_S
         except NegmemError as error:
             self._failure = error
-            self.emit("database_failed", code=error.code, why=error.why or error.message)
+            self.emit(
+                "database_failed", code=error.code, why=error.why or error.message, fix=error.hint
+            )
             self.database.close()
-            return FOLLOW_S
+            if error.code == "privilege_missing":
+                self._stopped_by = self._stopped_by or "refused"
+            pause = min(PATIENCE_S, FOLLOW_S * float(2**self._failures)) * random.uniform(0.75, 1)
+            self._failures = min(self._failures + 1, 8)
+            return pause
+        self._failures = 0
+        return pause
 
     def _lead(self) -> bool:
         if self._leads:

@@ -17,6 +17,7 @@ from psycopg import pq
 from psycopg.conninfo import make_conninfo
 from psycopg.rows import TupleRow, dict_row
 
+from negmem.core.models.grants import PURPOSES
 from negmem.db.dsn import Target
 from negmem.db.failures import NO_PRIVILEGE, DatabaseError, name_grant, translate, words_of
 from negmem.db.loaders import BoundedMomentLoader
@@ -284,8 +285,18 @@ class Database:
             statement = fill(blocks("session")["lacking"], {})
             with connection.cursor(row_factory=dict_row) as cursor:
                 lacking = cursor.execute(statement, params).fetchall()
-            name_grant(error, lacking)
+            name_grant(error, lacking, self._groups)
         return error
+
+    def _groups(self, kind: str, oid: int, privileges: list[str]) -> list[str]:
+        """The roles of `init --roles` that hold these privileges, the one with the least rights first."""
+        values = {"schema": self.schema, "kind": kind, "oid": oid, "privileges": privileges}
+        statement = fill(blocks("session")["groups_holding"], {})
+        with self.connection.cursor(row_factory=dict_row) as cursor:
+            found = cursor.execute(statement, values).fetchall()
+        order = [PURPOSES[key] for key in ("reader", "auditor", "app", "owner")]
+        known = [row for row in found if row["purpose"] in order]
+        return [row["role"] for row in sorted(known, key=lambda row: order.index(row["purpose"]))]
 
     def _roll_back(self, connection: Connection) -> None:
         """Roll back; a connection in an unknown state is closed instead, which does the same."""

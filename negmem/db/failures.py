@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import psycopg
@@ -121,11 +121,16 @@ def words_of(text: str) -> list[str]:
     return re.findall(r"[^\s\"'`«»“”„]+", text)
 
 
-def name_grant(error: DatabaseError, lacking: Sequence[dict[str, Any]]) -> None:
+Groups = Callable[[str, int, list[str]], list[str]]
+
+
+def name_grant(error: DatabaseError, lacking: Sequence[dict[str, Any]], groups: Groups) -> None:
     """Make a refusal say which grant is missing, on what, to whom.
 
-    Args: lacking, of each object that the server's sentence names: `kind`, `name` (quoted, with its
-    schema), `bare`, `privileges` that the `role` lacks, `owner`.
+    Args: lacking, of each object that the server's sentence names: `kind`, `oid`, `name` (quoted, with
+    its schema), `bare`, `privileges` that the `role` lacks, `owner`; groups, for a kind, an oid and
+    privileges the roles of `init --roles` that hold them, the one with the least rights first: to be
+    granted one of them is the remedy then, since `diff` would call the bare grant beyond the list.
     """
     if not lacking:
         return
@@ -136,6 +141,8 @@ def name_grant(error: DatabaseError, lacking: Sequence[dict[str, Any]]) -> None:
         words = ", ".join(privileges)
         error.why = f"{role} lacks {words} on {thing['kind'].lower()} {thing['name']} · {error.why}"
         error.hint = f"GRANT {words} ON {thing['kind']} {thing['name']} TO {role};"
+        if holders := groups(thing["kind"], thing["oid"], privileges):
+            error.hint = f"GRANT {holders[0]} TO {role};    or connect as a member of it"
     else:
         error.why = f"{role} does not own {thing['name']}, {thing['owner']} does · {error.why}"
         error.hint = f"GRANT {thing['owner']} TO {role};    or connect as a member of it"

@@ -120,9 +120,18 @@ LIMIT %(limit)s::integer;
 
 -- name: own_runs
 -- params: jobs, limit
--- returns: the latest runs of these jobs in negmem's own table
+-- returns: the latest runs of these jobs in negmem's own table; `is_lost`: it says that it runs, and nobody holds its
+--   lock. For its first seconds a run has none yet
 SELECT r.id::text AS run_id, r.job, r.app_name AS app, r.source, r.status, r.rows_touched, r.message,
-    r.started_by, r.backend_pid AS pid, r.started_at, r.finished_at
+    r.started_by, r.backend_pid AS pid, r.started_at, r.finished_at,
+    r.status = 'running' AND r.started_at < clock_timestamp() - interval '5 seconds'
+        AND NOT EXISTS (
+            SELECT FROM pg_locks AS k
+            CROSS JOIN LATERAL (SELECT hashtextextended('negmem run ' || r.id, 0) AS key) AS own
+            WHERE k.locktype = 'advisory' AND k.objsubid = 1
+                AND k.database = (SELECT d.oid FROM pg_database AS d WHERE d.datname = current_database())
+                AND k.classid = ((own.key >> 32) & 4294967295)::oid AND k.objid = (own.key & 4294967295)::oid
+        ) AS is_lost
 FROM :"schema".automation_runs AS r
 WHERE r.job = ANY (%(jobs)s::varchar[])
 ORDER BY r.started_at DESC
@@ -137,10 +146,26 @@ WHERE r.job = %(job)s::varchar AND r.backend_pid = pg_backend_pid() AND r.starte
 ORDER BY r.started_at DESC
 LIMIT 1;
 
--- name: record_failure
--- params: job, app_name, source, status, message, started_at
--- a run that failed left no row: its transaction was rolled back
-INSERT INTO :"schema".automation_runs
-    (job, app_name, source, status, rows_touched, message, started_at, finished_at)
-VALUES (%(job)s::varchar, %(app_name)s::varchar, %(source)s::varchar, %(status)s::varchar, 0,
-    %(message)s::text, %(started_at)s::timestamptz, clock_timestamp());
+-- name: begin_run
+-- params: job, app_name, source
+-- committed before the call, so that a run that is cut off leaves a trace
+INSERT INTO :"schema".automation_runs (job, app_name, source, status)
+VALUES (%(job)s::varchar, %(app_name)s::varchar, %(source)s::varchar, 'running')
+RETURNING id;
+
+-- name: hold_run
+-- params: run_id
+-- held as long as the call's transaction: who sees a running row without this lock knows that it was cut off
+SELECT pg_advisory_xact_lock(hashtextextended('negmem run ' || %(run_id)s::uuid, 0));
+
+-- name: forget_run
+-- params: run_id
+-- within the call's transaction, where the function wrote a row of its own
+DELETE FROM :"schema".automation_runs AS r WHERE r.id = %(run_id)s::uuid;
+
+-- name: end_run
+-- params: run_id, status, rows_touched, message
+UPDATE :"schema".automation_runs AS r
+SET status = %(status)s::varchar, rows_touched = %(rows_touched)s::bigint, message = %(message)s::text,
+    finished_at = clock_timestamp()
+WHERE r.id = %(run_id)s::uuid;

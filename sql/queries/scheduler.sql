@@ -25,7 +25,8 @@ SELECT l.instance::text AS instance, l.host, l.process_id, l.since, l.beat_at, l
 FROM :"schema".scheduler_leader AS l;
 
 -- name: agenda
--- returns: the clock, the stored config of every app with when it changed, and the last start of each job
+-- returns: the clock, the stored config of every app with when it changed, and the last start of each job that
+--   came to an end: where a run was cut off, or another one was in the way, it is still due
 WITH RECURSIVE jobs AS (
     (SELECT x.job FROM :"schema".automation_runs AS x ORDER BY x.job LIMIT 1)
     UNION ALL
@@ -37,7 +38,7 @@ SELECT clock_timestamp() AS now, c.app_name AS app, c.config, c.is_main, c.updat
     (SELECT COALESCE(jsonb_object_agg(j.job, (
         SELECT x.started_at
         FROM :"schema".automation_runs AS x
-        WHERE x.job = j.job
+        WHERE x.job = j.job AND x.status NOT IN ('running', 'skipped')
             AND CASE WHEN c.is_main THEN x.app_name IS NULL OR x.app_name = c.app_name
                 ELSE x.app_name = c.app_name END
         ORDER BY x.started_at DESC

@@ -44,27 +44,43 @@ SET LOCAL check_function_bodies = off;
 -- name: lacking
 -- params: schema, words
 -- returns: the objects among the words of a refusal, with the privileges that the role lacks on each
-SELECT quote_ident(current_user) AS role, 'TABLE' AS kind, format('%%I.%%I', n.nspname, c.relname) AS name, c.relname::text AS bare,
+SELECT quote_ident(current_user) AS role, c.oid::bigint AS oid, 'TABLE' AS kind, format('%%I.%%I', n.nspname, c.relname) AS name, c.relname::text AS bare,
     quote_ident(pg_get_userbyid(c.relowner)) AS owner,
     ARRAY(SELECT p.name FROM unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) AS p (name)
           WHERE NOT has_table_privilege(c.oid, p.name)) AS privileges
 FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
 WHERE n.nspname = %(schema)s::name AND c.relname = ANY (%(words)s::name[]) AND c.relkind IN ('r', 'p', 'v', 'm')
 UNION ALL
-SELECT quote_ident(current_user), 'SEQUENCE', format('%%I.%%I', n.nspname, c.relname), c.relname::text,
+SELECT quote_ident(current_user), c.oid::bigint, 'SEQUENCE', format('%%I.%%I', n.nspname, c.relname), c.relname::text,
     quote_ident(pg_get_userbyid(c.relowner)),
     CASE WHEN has_sequence_privilege(c.oid, 'USAGE') THEN '{}' ELSE ARRAY['USAGE'] END
 FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
 WHERE n.nspname = %(schema)s::name AND c.relname = ANY (%(words)s::name[]) AND c.relkind = 'S'
 UNION ALL
-SELECT quote_ident(current_user), 'FUNCTION', format('%%I.%%I(%%s)', n.nspname, p.proname, pg_get_function_identity_arguments(p.oid)),
+SELECT quote_ident(current_user), p.oid::bigint, 'FUNCTION', format('%%I.%%I(%%s)', n.nspname, p.proname, pg_get_function_identity_arguments(p.oid)),
     p.proname::text, quote_ident(pg_get_userbyid(p.proowner)),
     CASE WHEN has_function_privilege(p.oid, 'EXECUTE') THEN '{}' ELSE ARRAY['EXECUTE'] END
 FROM pg_proc AS p JOIN pg_namespace AS n ON n.oid = p.pronamespace
 WHERE n.nspname = %(schema)s::name AND p.proname = ANY (%(words)s::name[])
 UNION ALL
-SELECT quote_ident(current_user), 'SCHEMA', quote_ident(n.nspname), n.nspname::text, quote_ident(pg_get_userbyid(n.nspowner)),
+SELECT quote_ident(current_user), n.oid::bigint, 'SCHEMA', quote_ident(n.nspname), n.nspname::text, quote_ident(pg_get_userbyid(n.nspowner)),
     CASE WHEN has_schema_privilege(n.oid, 'USAGE') THEN ARRAY['CREATE'] ELSE ARRAY['USAGE'] END
 FROM pg_namespace AS n
 WHERE n.nspname = ANY (%(words)s::name[])
     AND NOT (has_schema_privilege(n.oid, 'USAGE') AND has_schema_privilege(n.oid, 'CREATE'));
+
+-- name: groups_holding
+-- params: schema, kind, oid, privileges
+-- returns: the roles that init --roles made for this schema and that hold all of these privileges, with what
+--   each is for; known by the comment that init wrote, which everybody may read
+SELECT quote_ident(r.rolname) AS role, split_part(c.comment, ': ', 2) AS purpose
+FROM pg_roles AS r
+CROSS JOIN LATERAL (SELECT shobj_description(r.oid, 'pg_authid') AS comment) AS c
+WHERE starts_with(c.comment, 'negmem, ' || %(schema)s::text || ': ')
+    AND (SELECT bool_and(CASE %(kind)s::text
+            WHEN 'TABLE' THEN has_table_privilege(r.oid, %(oid)s::oid, p.name)
+            WHEN 'SEQUENCE' THEN has_sequence_privilege(r.oid, %(oid)s::oid, p.name)
+            WHEN 'FUNCTION' THEN has_function_privilege(r.oid, %(oid)s::oid, p.name)
+            ELSE has_schema_privilege(r.oid, %(oid)s::oid, p.name) END)
+         FROM unnest(%(privileges)s::text[]) AS p (name))
+ORDER BY r.rolname;

@@ -379,6 +379,10 @@ def test_a_plan_of_another_place_or_no_plan_is_refused(
         assert refused.code == 2, text
         assert "error[plan_unreadable]" in refused.stderr
     assert negmem("sync", "--plan", negmem.cwd / "none.json").code == 2
+    for place in (negmem.cwd / "none" / "plan.json", negmem.cwd):
+        refused = negmem("sync", "--plan-out", place)
+        assert refused.code == 2
+        assert "error[plan_not_written]" in refused.stderr
     assert negmem("sync", "--plan", path, "--prune").code == 2
 
 

@@ -429,6 +429,52 @@ def test_jobs_of_another_role_are_unknown_and_not_made_twice(
     assert desk.jobs() == before
 
 
+def test_adopting_takes_over_what_negmem_did_not_record(
+    database: TestDatabase, desk: CronDesk, role: str, session: Session
+) -> None:
+    adopt = Consent(adopt=True)
+    # As the same role, by hand, otherwise than wanted: shown, and left without the word.
+    job_id = schedule(desk, desk.name(C), schedule="0 5 * * *")
+    left = next(s for s in sync(session).skipped if s.name == desk.name(C))
+    assert "negmem sync --adopt" in left.hint
+    planned = sync(session, adopt, dry_run=True)
+    assert [(c.name, c.action) for c in planned.applied] == [(desk.name(C), "update")]
+    assert "0 5 * * *" in str(planned.applied[0].before)
+    assert desk.job()["schedule"] == "0 5 * * *"
+    done = sync(session, adopt)
+    assert ([c.name for c in done.applied], done.degraded_reasons) == ([desk.name(C)], [])
+    assert (desk.job()["jobid"], desk.job()["schedule"]) == (job_id, "0 2 * * *")
+    assert sync(session, adopt).applied == []
+    # One of another role that a superuser sees keeps its owner.
+    database.rows("DELETE FROM negentropy.managed_objects WHERE kind = 'job'")
+    desk.alter(username=role, schedule="0 5 * * *")
+    assert desk.name(C) in {s.name for s in sync(session).skipped}
+    assert desk.job()["schedule"] == "0 5 * * *"
+    sync(session, adopt)
+    assert (desk.job()["schedule"], desk.job()["username"]) == ("0 2 * * *", role)
+    assert found(session).drift is False
+    # One that calls something else is somebody's own, whatever its name.
+    database.rows("DELETE FROM negentropy.managed_objects WHERE kind = 'job'")
+    desk.alter(command="SELECT 1")
+    assert desk.name(C) in {s.name for s in sync(session, adopt).skipped}
+    assert desk.job()["command"] == "SELECT 1"
+
+
+def test_adopting_makes_anew_what_another_role_hides(
+    database: TestDatabase, desk: CronDesk, role: str, session: Session
+) -> None:
+    sync(session)
+    desk.sql("SELECT cron.unschedule(%s)", (desk.job()["jobid"],))
+    desk.sql(f'GRANT USAGE ON SCHEMA cron TO "{role}"')
+    desk.sql(f'GRANT EXECUTE ON FUNCTION cron.schedule_in_database TO "{role}"')
+    with as_role(database, role) as limited:
+        assert sync(limited).applied == []
+        done = sync(limited, Consent(adopt=True))
+        assert {c.name for c in done.applied} == {desk.name(C), desk.name(T)}
+        assert states(limited)[C] == "scheduled"
+    assert desk.job()["username"] == role
+
+
 def test_a_role_with_one_connection_is_told_that_it_can_not_tell(
     database: TestDatabase, desk: CronDesk, role: str, session: Session
 ) -> None:

@@ -19,6 +19,7 @@ from negmem.core.session import open_session
 from tests.support.cli import CliRunner
 from tests.support.databases import TestDatabase
 from tests.support.memories import add_memory, live
+from tests.support.roles import as_role, login_role
 from tests.support.waiting import eventually
 
 S = "negentropy"
@@ -226,6 +227,70 @@ def test_it_outlives_a_database_that_goes_away_for_a_moment(
     process.process.terminate()
     code, _, _ = process.end()
     assert (code, leader(database)) == (0, None)
+
+
+def test_a_missing_privilege_ends_it_and_is_named(
+    database: TestDatabase, start: Callable[..., Process], negmem: CliRunner
+) -> None:
+    with login_role(database.server, database.name) as role:
+        database.rows(f'GRANT USAGE ON SCHEMA {S} TO "{role}"')
+        database.rows(f'GRANT SELECT ON ALL TABLES IN SCHEMA {S} TO "{role}"')
+        refused = negmem("scheduler", "run", env={"NEGMEM_DSN": as_role(database.dsn, role)})
+    assert refused.code == 1
+    *log, what, why, fix = refused.stderr.splitlines()
+    assert any("event=database_failed" in line for line in log)
+    assert "privilege_missing" in what
+    assert f"{role} lacks INSERT" in why.replace('"', "")
+    assert f"GRANT INSERT, UPDATE ON TABLE {S}.scheduler_leader TO" in fix
+
+
+def test_a_run_that_is_cut_off_leaves_a_trace_and_is_due_again(
+    database: TestDatabase, start: Callable[..., Process], negmem: CliRunner
+) -> None:
+    configure(
+        database,
+        {"reweight_relevance": {"enabled": True, "schedule": "0 * * * *"}},
+        "now() - interval '1 day'",
+    )
+    with database.connect(autocommit=False) as gate:
+        # The run waits for a row that somebody holds, and its process is killed meanwhile.
+        database.rows(f"INSERT INTO {S}.users (user_id, app_name) VALUES ('ann', 'negmem')")
+        database.rows(f"DROP FUNCTION {S}.reweight_all_users_relevance")
+        database.rows(
+            f"CREATE FUNCTION {S}.reweight_all_users_relevance() RETURNS integer"
+            f" LANGUAGE plpgsql AS $$ BEGIN PERFORM FROM {S}.users FOR UPDATE; RETURN 0; END $$"
+        )
+        gate.execute(f"SELECT FROM {S}.users FOR UPDATE".encode())
+        process = start()
+        waits = (
+            "SELECT pid FROM pg_stat_activity WHERE application_name = 'negmem scheduler'"
+            " AND wait_event_type = 'Lock' AND datname = current_database()"
+        )
+        assert eventually(lambda: bool(database.rows(waits)), limit_s=60)
+
+        def told() -> tuple[str, str | None]:
+            (run,) = negmem("automation", "logs", "--json").ok().json["runs"]
+            return run["status"], run["message"]
+
+        assert told() == ("running", None)
+        database.rows(
+            f"UPDATE {S}.automation_runs SET started_at = started_at - interval '1 minute'"
+        )
+        assert told() == ("running", None)  # its backend holds the lock of the run
+        process.process.send_signal(signal.SIGKILL)
+        database.rows(f"SELECT pg_terminate_backend(pid) FROM ({waits}) AS w")
+        assert eventually(lambda: told()[0] == "cancelled", limit_s=60)
+        assert "cut off" in str(told()[1])
+        gate.rollback()
+    ended, _ = run_once_when_free(database)
+    assert (ended.succeeded, ended.skipped) == (1, 0)
+    assert sorted(row[2] for row in runs(database)) == ["running", "succeeded"]
+
+
+def run_once_when_free(database: TestDatabase) -> tuple[Any, list[str]]:
+    """`run_once`, when the lease of a killed leader has run out."""
+    assert eventually(lambda: leader(database) is None, limit_s=60)
+    return run_once(database)
 
 
 @pytest.mark.parametrize(("grace", "state"), [("60", "succeeded"), ("0", "cancelled")])

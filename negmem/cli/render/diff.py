@@ -137,7 +137,24 @@ def _verdict(found: Difference) -> str:
         f"{_count(semantic, action)} to {action}"
         for action in ("create", "update", "replace", "delete")
     )
-    return f"drift: {counts} · {cosmetic} cosmetic      apply with: negmem sync"
+    return f"drift: {counts} · {cosmetic} cosmetic      {_way(found, len(semantic))}"
+
+
+def _way(found: Difference, differing: int) -> str:
+    """What makes it agree; where a plain sync would leave something, what that needs."""
+    left = [change for change in found.left_by_sync if change.significance == "semantic"]
+    if not left:
+        return "apply with: negmem sync"
+    hints = list(dict.fromkeys(change.hint for change in left if change.hint))
+    more = f" (and {len(hints) - 1} more: negmem sync --dry-run)" if len(hints) > 1 else ""
+    if len(left) == differing:
+        return (
+            f"negmem sync leaves it; fix: {_text(hints[0])}{more}"
+            if hints
+            else "negmem sync leaves it"
+        )
+    of = f"negmem sync applies {differing - len(left)} of {differing}"
+    return f"{of}; the rest: {_text(hints[0])}{more}" if hints else of
 
 
 def _count(changes: Sequence[Change], action: str) -> int:

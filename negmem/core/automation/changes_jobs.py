@@ -22,6 +22,7 @@ class JobPart(Part):
     document: Mapping[str, Any] = field(default_factory=dict)
     judged: dict[str, JudgedJob] = field(default_factory=dict)
     is_elsewhere: bool = False
+    adopts: bool = False
     has_records_due: bool = False
 
     def refusal(self, change: Change, consent: Consent) -> Refusal | None:
@@ -44,14 +45,14 @@ class JobPart(Part):
     def apply(self, session: Session, connection: Connection, due: Sequence[Change]) -> None:
         """Put right the jobs of pg_cron in this database, within the plan's transaction."""
         if (due or self.has_records_due) and not self.is_elsewhere:
-            with JobScope(session) as scope:
+            with JobScope(session, adopts=self.adopts) as scope:
                 scope.put_right(self.document, self._consent(due))
 
     def finish(self, session: Session, due: Sequence[Change]) -> list[Change]:
         """Put right the jobs of pg_cron in another database; say which removed ones still run."""
         if not due and not self.has_records_due:
             return []
-        with JobScope(session) as scope:
+        with JobScope(session, adopts=self.adopts) as scope:
             if self.is_elsewhere:
                 scope.put_right_elsewhere(self.document, self._consent(due))
             return scope.told(list(due), self._removed(due))
@@ -65,12 +66,13 @@ class JobPart(Part):
         return JobConsent(frozenset(recorded | {change.name for change in due}), prune=True)
 
 
-def find(session: Session, config: ConfigPlan) -> JobPart:
+def find(session: Session, config: ConfigPlan, *, adopt: bool = False) -> JobPart:
     """Compare the jobs that the stored configs ask for with those of pg_cron, where it can be asked.
 
-    Within a transaction: pg_cron is looked at through a connection of its own.
+    Within a transaction: pg_cron is looked at through a connection of its own. Args: adopt, jobs that
+    negmem did not schedule are to be taken over.
     """
-    with JobScope(session) as scope:
+    with JobScope(session, adopts=adopt) as scope:
         view = scope.view(config.document)
         part = JobPart(
             changes=scope.changes(view),
@@ -79,6 +81,7 @@ def find(session: Session, config: ConfigPlan) -> JobPart:
             document=config.document,
             judged={job.name: job for job in view.jobs},
             is_elsewhere=scope.is_elsewhere,
+            adopts=adopt,
             has_records_due=any(job.todo == "record" for job in view.jobs),
         )
     for job in view.jobs:

@@ -44,11 +44,15 @@ class JobConsent:
 class JobScope:
     """The jobs of a schema for one command. Opened outside a transaction, closes what it opened.
 
-    Asks about pg_cron only where a job is on or recorded, or when told to.
+    Asks about pg_cron only where a job is on or recorded, or when told to. Args: adopts, jobs that negmem
+    did not schedule, or another role for it, are to be taken over.
     """
 
-    def __init__(self, session: Session, *, always_look: bool = False) -> None:
+    def __init__(
+        self, session: Session, *, always_look: bool = False, adopts: bool = False
+    ) -> None:
         self.session = session
+        self.adopts = adopts
         self.database = session.database
         self.basis = read_basis(self.database)
         timeout_ms = session.config.doctor.check_timeout_ms
@@ -85,7 +89,8 @@ class JobScope:
             names = {w.name for w in wanted} | {r.name for r in basis.recorded}
             ids = [r.job_id for r in basis.recorded if r.job_id is not None]
             rows = read(self.cron, sorted(names), ids)
-        return judge_all(basis, wanted, self.cron, rows, self.database.facts.database)
+        here = self.database.facts.database
+        return judge_all(basis, wanted, self.cron, rows, here, adopts=self.adopts)
 
     def put_right(self, document: Mapping[str, Any], consent: JobConsent) -> JobOutcome:
         """Make the jobs agree, within the caller's transaction on negmem's database.
@@ -216,7 +221,7 @@ class JobScope:
         owner = cron.role
         if job.todo == "create":
             kept = job.recorded
-            if kept is not None and kept.owner != owner and kept.owner_exists:
+            if kept is not None and kept.owner_exists and cron.facts.sees_all_jobs:
                 owner = kept.owner
             job_id = cron.schedule(
                 want.name, want.schedule, want.command, owner=None if owner == cron.role else owner

@@ -32,6 +32,7 @@ _MOST_CALLS = 100_000
 _CRON_LOG, _OWN_LOG = "cron.job_run_details", "automation_runs"
 # pg_cron notes a start before it connects; the function notes its own when it begins.
 _SAME_RUN = timedelta(seconds=2)
+_CUT_OFF = "cut off: its process is gone, and the database took back what it had begun"
 
 
 @dataclass(frozen=True)
@@ -54,20 +55,17 @@ def run_to_end(
     """
     rows, calls = 0, 0
     while True:
-        started_at = datetime.now(timezone.utc)
+        run_id = job_calls.begin(database, job.kind.key, job.app_argument, source=source)
         try:
-            called = job_calls.call(database, job.kind.key, job.command, timeout_ms=CALL_TIMEOUT_MS)
+            called = job_calls.call(
+                database, job.kind.key, job.command, run_id, timeout_ms=CALL_TIMEOUT_MS
+            )
         except DatabaseError as error:
             status = "cancelled" if error.sqlstate == "57014" else "failed"
+            # Where the server is away too, the row says that it runs and nobody holds its lock.
             with contextlib.suppress(NegmemError):
                 job_calls.record_failure(
-                    database,
-                    job.kind.key,
-                    job.app_argument,
-                    source=source,
-                    status=status,
-                    message=f"{error.message}: {error.why}",
-                    started_at=started_at,
+                    database, run_id, status=status, message=f"{error.message}: {error.why}"
                 )
             raise
         rows, calls = rows + called.rows_touched, calls + 1
@@ -213,11 +211,11 @@ def _of_own(row: dict[str, Any]) -> LoggedRun:
         {
             "job_key": row["job"],
             "app": row["app"],
-            "status": row["status"],
+            "status": "cancelled" if row["is_lost"] else row["status"],
             "started_through": row["source"],
             "sources": [_OWN_LOG],
             "rows_touched": row["rows_touched"],
-            "message": row["message"],
+            "message": _CUT_OFF if row["is_lost"] else row["message"],
             "started_at": row["started_at"],
             "finished_at": row["finished_at"],
             "took_ms": _took_ms(row),

@@ -83,13 +83,21 @@ def all_wanted(session: Session, basis: Basis, document: Mapping[str, Any]) -> l
 
 
 def judge_all(
-    basis: Basis, wanted: Sequence[WantedJob], cron: Cron | None, rows: Sequence[CronJob], here: str
+    basis: Basis,
+    wanted: Sequence[WantedJob],
+    cron: Cron | None,
+    rows: Sequence[CronJob],
+    here: str,
+    *,
+    adopts: bool = False,
 ) -> JobsView:
     """Every wanted job and every recorded one that nobody wants, against the rows of cron.job.
 
-    Args: cron None, nobody looked, since nothing is on or recorded; here, negmem's database.
+    Args: cron None, nobody looked, since nothing is on or recorded; here, negmem's database; adopts,
+    what calls negmem's function under a job's name is taken over, and a job that another role
+    scheduled, hidden from this one, is made anew.
     """
-    judged = [_judge(basis, want, cron, rows, here) for want in wanted]
+    judged = [_judge(basis, want, cron, rows, here, adopts) for want in wanted]
     names = {(job.name, job.app) for job in judged}
     skipped_apps = {row["app"] for row in basis.configs} - {want.app for want in wanted}
     for recorded in basis.recorded:
@@ -102,7 +110,12 @@ def judge_all(
 
 
 def _judge(
-    basis: Basis, want: WantedJob, cron: Cron | None, rows: Sequence[CronJob], here: str
+    basis: Basis,
+    want: WantedJob,
+    cron: Cron | None,
+    rows: Sequence[CronJob],
+    here: str,
+    adopts: bool,
 ) -> JudgedJob:
     recorded = next((r for r in basis.recorded if (r.name, r.app) == (want.name, want.app)), None)
 
@@ -122,7 +135,7 @@ def _judge(
         return _judge_standing(judged, want, recorded, standing, same_name, rows, cron, here)
     unrecorded = [r for r in same_name if r.database == here]
     if unrecorded:
-        return _judge_unrecorded(judged, want, unrecorded, cron, here)
+        return _judge_unrecorded(judged, want, unrecorded, cron, here, adopts)
     if not want.enabled:
         return judged("disabled")
     if (
@@ -131,6 +144,7 @@ def _judge(
         and recorded.owner != cron.role
         and recorded.owner_exists
         and not cron.facts.sees_all_jobs
+        and not adopts
     ):
         seen = sum(r.name == want.name for r in rows)
         return judged(
@@ -138,7 +152,7 @@ def _judge(
             f"visible as {cron.role}: {seen} of unknown; {recorded.owner} scheduled it",
             leave=Leave(
                 f"{recorded.owner} scheduled it, and cron.job shows {cron.role} its own jobs alone",
-                f"run negmem sync as {recorded.owner}",
+                f"run negmem sync as {recorded.owner}; where it is gone from there: negmem sync --adopt",
             ),
         )
     taken = _taken(want, recorded, same_name, cron)
@@ -216,7 +230,12 @@ def _judge_standing(
 
 
 def _judge_unrecorded(
-    judged: _Maker, want: WantedJob, rows: Sequence[CronJob], cron: Cron, here: str
+    judged: _Maker,
+    want: WantedJob,
+    rows: Sequence[CronJob],
+    cron: Cron,
+    here: str,
+    adopts: bool,
 ) -> JudgedJob:
     """A job under our name, for our database, that negmem has no record of."""
     row = rows[0]
@@ -241,9 +260,10 @@ def _judge_unrecorded(
         )
     semantic, _ = _compare(want, row, here)
     if not semantic:
-        todo = "record" if row.owner == cron.role else None
+        is_taken = row.owner == cron.role or (adopts and cron.facts.sees_all_jobs)
+        todo = "record" if is_taken else None
         return judged("scheduled", "by pg_cron", standing=row, todo=todo)
-    if row.owner == cron.role and is_ours_by_command:
+    if is_ours_by_command and (row.owner == cron.role or (adopts and cron.facts.sees_all_jobs)):
         differences = (*semantic, "not_recorded")
         return judged(
             "drifted",
@@ -251,9 +271,11 @@ def _judge_unrecorded(
             differences=differences,
             standing=row,
             todo="alter",
-            leave=Leave(
+            leave=None
+            if adopts
+            else Leave(
                 f"job {row.job_id} has this name, and negmem did not schedule it",
-                f"negmem automation reconcile {want.kind.key}",
+                f"negmem automation reconcile {want.kind.key}    or: negmem sync --adopt",
             ),
         )
     differences = (*semantic, "not_recorded")

@@ -8,6 +8,7 @@ from itertools import islice
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from negmem.config.automation import set_in_document
 from negmem.core.automation.job_catalog import JOBS as JOBS
 from negmem.core.automation.job_catalog import command_of as command_of
 from negmem.core.automation.job_catalog import job_named as job_named
@@ -114,8 +115,8 @@ def degraded_reasons(jobs: Sequence[Job]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def warn_of_unscheduled(session: Session, jobs: Sequence[Job]) -> None:
-    """Say of each job that is on and not scheduled what would run it."""
+def warn_of_unscheduled(session: Session, jobs: Sequence[Job], *, planned: bool = False) -> None:
+    """Say of each job that is on and not scheduled what would run it; `planned`: not yet stored."""
     for job in jobs:
         if not job.enabled or job.status == "scheduled":
             continue
@@ -136,7 +137,8 @@ def warn_of_unscheduled(session: Session, jobs: Sequence[Job]) -> None:
         told = f"not scheduled{so} ({job.reason or job.status}); {remedy}"
         if job.status == "unknown":
             told = f"perhaps not scheduled: this role can't tell ({job.reason}); if not, {remedy}"
-        session.warn("stored_not_scheduled", f"{job.name} is stored as enabled and {told}")
+        verb = "would be" if planned else "is"
+        session.warn("stored_not_scheduled", f"{job.name} {verb} stored as enabled and {told}")
 
 
 def switch(session: Session, key: str, enabled: bool, *, dry_run: bool = False) -> JobSwitch:
@@ -155,9 +157,12 @@ def switch(session: Session, key: str, enabled: bool, *, dry_run: bool = False) 
         reason=f"automation {verb} {job.key}",
     )
     document = read_stored(session).automation
+    if dry_run:
+        # Nothing is stored: what would be done is judged by what would be stored.
+        document = set_in_document(document, job.switch_key, str(enabled).lower()).document
     state, applied = _put_right(session, key, document, dry_run=dry_run)
-    if enabled:
-        warn_of_unscheduled(session, [state])
+    if enabled and not (dry_run and applied.applied):
+        warn_of_unscheduled(session, [state], planned=dry_run)
     return JobSwitch(
         job_key=job.key,
         app=session.app,
@@ -184,7 +189,8 @@ def reconcile(session: Session, key: str, *, dry_run: bool = False) -> Reconcile
     job_named(key, "reconcile")
     document = read_stored(session).automation
     state, outcome = _put_right(session, key, document, dry_run=dry_run, adopt=True)
-    warn_of_unscheduled(session, [state])
+    if not (dry_run and outcome.applied):
+        warn_of_unscheduled(session, [state])
     return Reconciled(
         job_key=key,
         app=session.app,

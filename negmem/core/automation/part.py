@@ -15,11 +15,12 @@ from negmem.db.connect import Connection
 
 @dataclass(frozen=True)
 class Consent:
-    """What a person allowed `sync` to do beyond the harmless."""
+    """What a person allowed `sync` to do beyond the harmless. `adopt`: jobs without a record of ours."""
 
     overwrite_edited: bool = False
     prune: bool = False
     take: Taken | None = None
+    adopt: bool = False
 
 
 @dataclass(frozen=True)

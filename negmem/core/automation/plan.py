@@ -104,11 +104,12 @@ def make_plan(
     *,
     take: Taken | None = None,
     for_update: bool = False,
+    adopt: bool = False,
 ) -> Plan:
     """Compare what is declared with what stands, inside the caller's transaction.
 
     Args: take, which side wins where YAML and stored config both changed; for_update, lock the
-    config row. Raises: NegmemError `app_unknown`, `config_missing`, `stored_config_invalid`.
+    config row; adopt, judge jobs as `sync --adopt` does. Raises: NegmemError `app_unknown`, `config_missing`, `stored_config_invalid`.
     """
     config = plan_config(session, take=take, for_update=for_update)
     observed = observe(session.database, connection, app=session.app)
@@ -125,7 +126,7 @@ def make_plan(
         access,
         indexes,
         changes_embedding.find(session, observed),
-        changes_jobs.find(session, config),
+        changes_jobs.find(session, config, adopt=adopt),
     )
     reduced = (functions.comparisons.reduced, indexes.reduced)
     return Plan(config, parts, tuple(dict.fromkeys(reason for reason in reduced if reason)))

@@ -28,13 +28,14 @@ class PlanFile(Model):
     overwrite_edited: bool
     prune: bool
     take: Literal["yaml", "stored"] | None
+    adopt: bool = False
     fingerprint: str
     changes: list[Change]
 
     @property
     def consent(self) -> Consent:
         """What was allowed when the plan was made."""
-        return Consent(self.overwrite_edited, self.prune, self.take)
+        return Consent(self.overwrite_edited, self.prune, self.take, self.adopt)
 
 
 def planned(session: Session, plan: Plan, consent: Consent, changes: list[Change]) -> PlanFile:
@@ -48,15 +49,24 @@ def planned(session: Session, plan: Plan, consent: Consent, changes: list[Change
         overwrite_edited=consent.overwrite_edited,
         prune=consent.prune,
         take=consent.take,
+        adopt=consent.adopt,
         fingerprint=plan.fingerprint,
         changes=changes,
     )
 
 
 def write_plan(path: Path, plan: PlanFile) -> None:
-    """Write it, readable, characters as they are."""
+    """Write it, readable, characters as they are. Raises: UsageError `plan_not_written`."""
     text = json.dumps(plan.model_dump(mode="json"), ensure_ascii=False, indent=2)
-    path.write_text(f"{text}\n", encoding="utf-8")
+    try:
+        path.write_text(f"{text}\n", encoding="utf-8")
+    except OSError as error:
+        raise UsageError(
+            "plan_not_written",
+            "the plan can't be written there; nothing was changed",
+            why=f"{error.strerror}: {path}",
+            hint="negmem sync --plan-out plan.json",
+        ) from error
 
 
 def read_plan(path: Path) -> PlanFile:

@@ -66,9 +66,12 @@ def diff(session: Session, names: Sequence[str] = ()) -> Difference:
     path = session.loaded.path
     asked = plan.named(names)
     changes = [c for c in plan.changes if not names or c.name in asked]
+    shown = {(change.kind, change.name) for change in changes}
+    left = _decide(plan, Consent()).skipped
     return Difference(
         drift=any(change.significance == "semantic" for change in changes),
         changes=changes,
+        left_by_sync=[change for change in left if (change.kind, change.name) in shown],
         unmanaged=plan.unmanaged,
         unchanged=plan.unchanged,
         declared_in=None if path is None or plan.config.yaml_hash is None else str(path),
@@ -137,6 +140,9 @@ def _report(session: Session, plan: Plan, decided: _Decided, dry_run: bool) -> S
     database = session.database
     _warn_of_reduced(session, plan)
     jobs = job_states(session, plan.config.document)
+    if dry_run:
+        mended = {change.name for change in decided.applied if change.kind == "job"}
+        jobs = [job for job in jobs if job.name not in mended]
     warn_of_unscheduled(session, jobs)
     return SyncReport(
         dry_run=dry_run,
@@ -187,12 +193,14 @@ def _try(
     with database.transaction(read_only=read_only) as connection:
         if not dry_run:
             ledger.lock_schema(database, connection)
-        plan = make_plan(session, connection, take=consent.take)
+        plan = make_plan(session, connection, take=consent.take, adopt=consent.adopt)
         if plan_file is not None:
             check_plan(session, plan, plan_file)
         if plan.config.decision == "apply" and not dry_run:
             # Only now, so that a run with nothing to do writes nothing, not even a row lock.
-            plan = make_plan(session, connection, take=consent.take, for_update=True)
+            plan = make_plan(
+                session, connection, take=consent.take, adopt=consent.adopt, for_update=True
+            )
         decided = _decide(plan, consent)
         if not dry_run and plan.config.decision != "conflict":
             apply_config(session, plan.config)

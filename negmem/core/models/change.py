@@ -49,11 +49,15 @@ class UnmanagedObject(Model):
 
 
 class Difference(Model):
-    """The answer of `diff`. Cosmetic changes alone are no drift."""
+    """The answer of `diff`. Cosmetic changes alone are no drift.
+
+    `left_by_sync`: those of the changes that a plain `sync` would leave, why, and what would make them.
+    """
 
     drift: bool
     changes: list[Change]
     unmanaged: list[UnmanagedObject]
+    left_by_sync: list[SkippedChange]
     unchanged: int
     declared_in: str | None
     target: str
