@@ -10,6 +10,7 @@ from uuid import UUID
 from negmem.api.arguments import Noun, id_of, ids_of, user_of
 
 if TYPE_CHECKING:
+    from negmem.core.models.association import LinkChange, LinkedItems, TopicList
     from negmem.core.models.memory import AddedMemory, MemoryChange, MemoryList
     from negmem.core.models.memory import Memory as MemoryItem
 
@@ -125,3 +126,63 @@ class Memories(Noun):
         from negmem.core import memories
 
         return memories.unpin(self._owner.session, user_of(user), ids_of(ids))
+
+    def link(
+        self,
+        id: UUID | str,
+        other: UUID | str,
+        *,
+        user: str,
+        type: str = "related_to",
+        weight: float = 0.5,
+    ) -> LinkChange:
+        """Link two memories, facts or entities; `causes` and `follows` go from `id` to `other`."""
+        from negmem.core import associations
+
+        return associations.link(
+            self._owner.session,
+            user_of(user),
+            id_of(id),
+            id_of(other),
+            association_type=type,
+            weight=weight,
+        )
+
+    def unlink(
+        self, id: UUID | str, other: UUID | str, *, user: str, type: str | None = None
+    ) -> LinkChange:
+        """Take links between two items back, of one type or of all; none is made again by itself."""
+        from negmem.core import associations
+
+        return associations.unlink(
+            self._owner.session, user_of(user), id_of(id), id_of(other), association_type=type
+        )
+
+    def links(
+        self,
+        id: UUID | str,
+        *,
+        user: str,
+        depth: int = 1,
+        max_tokens: int | None = None,
+        min_weight: float = 0.0,
+        types: Iterable[str] | None = None,
+    ) -> LinkedItems:
+        """What is linked to an item within so many hops, nearest first, within a budget of tokens."""
+        from negmem.core import associations
+
+        return associations.links(
+            self._owner.session,
+            user_of(user),
+            id_of(id),
+            depth=depth,
+            max_tokens=max_tokens,
+            min_weight=min_weight,
+            types=None if types is None else tuple(types),
+        )
+
+    def topics(self, *, user: str, limit: int = 20, offset: int = 0) -> TopicList:
+        """A page of a user's topics, groups of similar memories, the largest first."""
+        from negmem.core import topics
+
+        return topics.list_topics(self._owner.session, user_of(user), limit=limit, offset=offset)

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from negmem.cli import memory_links
 from negmem.cli.exits import ExitCode
 from negmem.cli.moments import parse_moment, parse_pairs
 from negmem.cli.options import (
@@ -20,7 +21,7 @@ from negmem.cli.options import (
     new_app,
 )
 
-app = new_app("Add, list, show, edit, remove, restore and pin memories.")
+app = new_app("Add, list, show, edit, remove, restore, pin and link memories.")
 
 Text = Annotated[str, typer.Argument(metavar="TEXT", help="What to remember.")]
 Id = Annotated[str, typer.Argument(metavar="ID")]
@@ -233,3 +234,6 @@ def unpin(common: Common, ids: Ids, user: User = None) -> int:
     from negmem.core import memories
 
     return _change(common, ids, user, memories.unpin)
+
+
+app.registered_commands += memory_links.app.registered_commands

@@ -9,7 +9,14 @@ from typing import Any
 import pytest
 
 import negmem
-from negmem.async_api import AsyncAutomation, AsyncCurator, AsyncMemories, AsyncMemory
+from negmem.async_api import (
+    AsyncAutomation,
+    AsyncCore,
+    AsyncCurator,
+    AsyncInstructions,
+    AsyncMemories,
+    AsyncMemory,
+)
 from negmem.errors import NegmemError, UsageError
 from tests.support.databases import TestDatabase
 from tests.support.embedder import FakeEmbedder
@@ -104,7 +111,9 @@ def test_the_async_face_has_the_same_names() -> None:
 
     assert verbs(AsyncMemory) - {"run"} == verbs(api.Memory)
     assert verbs(AsyncMemories) == verbs(api.Memories)
+    assert verbs(AsyncCore) == verbs(api.Core)
     assert verbs(AsyncCurator) == verbs(api.Curator)
+    assert verbs(AsyncInstructions) == verbs(api.Instructions)
     assert verbs(AsyncAutomation) == verbs(api.Automation)
 
 
