@@ -6,68 +6,22 @@ Numbers carry their unit in the name; where the name can't, the description begi
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, model_validator
+from pydantic import AfterValidator, Field, SecretStr, model_validator
 
-from negmem.core.models.schedule import parse_cron, parse_interval
-
-HUNDRED_YEARS_DAYS = 36_500
-
-
-class Section(BaseModel):
-    """A group of keys: unknown keys are errors, values have their type, nothing changes later."""
-
-    model_config = ConfigDict(
-        frozen=True,
-        extra="forbid",
-        strict=True,
-        allow_inf_nan=False,
-        populate_by_name=True,
-    )
-
-
-def _parsed(parse: Callable[[str], object]) -> AfterValidator:
-    def check(text: str) -> str:
-        parse(text)
-        return text.strip()
-
-    return AfterValidator(check)
-
-
-def _positive_interval(text: str) -> None:
-    if not 0 < parse_interval(text).total_seconds <= HUNDRED_YEARS_DAYS * 86_400:
-        raise ValueError(f"an interval must be over zero and at most 100 years, got {text!r}")
-
-
-def _identifier(text: str) -> str:
-    if len(text.encode()) > 63:
-        raise ValueError(f"PostgreSQL names have at most 63 bytes, got {len(text.encode())}")
-    if any(ord(character) < 32 for character in text) or text != text.strip():
-        raise ValueError("a name has no control characters and no blanks around it")
-    if text.startswith("pg_") or text == "information_schema":
-        raise ValueError(f"{text!r} is reserved by PostgreSQL")
-    return text
-
-
-def _scope_name(text: str) -> str:
-    if any(ord(character) < 32 for character in text) or text != text.strip():
-        raise ValueError("a name has no control characters and no blanks around it")
-    return text
-
-
-def key(default: object, description: str, **constraints: Any) -> Any:
-    """A key: its default, what it means (with the unit, if its name has none), its range."""
-    return Field(default, description=description, **constraints)
-
-
-Cron = Annotated[str, _parsed(parse_cron), Field(json_schema_extra={"format": "cron"})]
-PgInterval = Annotated[
-    str, _parsed(_positive_interval), Field(json_schema_extra={"format": "postgresql-interval"})
-]
-VariableName = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
-Code = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
+from negmem.config.governance import Governance
+from negmem.config.sections import (
+    HUNDRED_YEARS_DAYS,
+    Code,
+    Cron,
+    PgInterval,
+    Section,
+    VariableName,
+    identifier,
+    key,
+    scope_name,
+)
 
 
 class Connection(Section):
@@ -78,13 +32,13 @@ class Connection(Section):
         "libpq string or URL, no password in clear; null: the PG* variables, else embedded",
         min_length=1,
     )
-    schema_name: Annotated[str, AfterValidator(_identifier)] = key(
+    schema_name: Annotated[str, AfterValidator(identifier)] = key(
         "negentropy",
         "the schema that holds negmem's tables and functions",
         min_length=1,
         alias="schema",
     )
-    app: Annotated[str, AfterValidator(_scope_name)] = key(
+    app: Annotated[str, AfterValidator(scope_name)] = key(
         "negmem",
         "the application whose memories are meant; it scopes every row",
         min_length=1,
@@ -282,7 +236,10 @@ class Retrieval(Section):
         2_000, "tokens of a recall, where --max-tokens does not say otherwise", ge=1, le=2_000_000
     )
     recall_ttl_s: int = key(
-        3_600, "how long a cached recall holds if nothing changes; 0: nothing is cached", ge=0, le=86_400
+        3_600,
+        "how long a cached recall holds if nothing changes; 0: nothing is cached",
+        ge=0,
+        le=86_400,
     )
 
     @model_validator(mode="after")
@@ -434,44 +391,6 @@ class Learning(Section):
     knowledge: KnowledgeStore = KnowledgeStore()
     session_context: SessionContextStore = SessionContextStore()
     decision_log: DecisionLogStore = DecisionLogStore()
-
-
-def _role_name(text: str) -> str:
-    if text.lower() in ("public", "none", "current_user", "current_role", "session_user"):
-        raise ValueError(f"{text!r} is a word of SQL, no role")
-    return _identifier(text)
-
-
-RoleName = Annotated[str, AfterValidator(_role_name)]
-
-
-class Roles(Section):
-    """The four roles that `init --roles` makes."""
-
-    owner: RoleName | None = key(
-        None, "owns the schema; null: the schema's name and _owner", min_length=1
-    )
-    app: RoleName | None = key(
-        None, "reads and writes memories; null: the schema's name and _app", min_length=1
-    )
-    reader: RoleName | None = key(
-        None, "searches and lists; null: the schema's name and _reader", min_length=1
-    )
-    auditor: RoleName | None = key(
-        None, "reads the trail; null: the schema's name and _auditor", min_length=1
-    )
-
-
-class Governance(Section):
-    """Who answers for changes."""
-
-    actor: Annotated[str, AfterValidator(_scope_name)] | None = key(
-        None,
-        "the name beside a change of the stored config; null: database role and system user",
-        min_length=1,
-        max_length=255,
-    )
-    roles: Roles = Roles()
 
 
 class Doctor(Section):
