@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from negmem.core.automation.sync import sync
 from negmem.core.diagnostics.checks import indexes
+from negmem.core.session import open_session
 from tests.support.databases import TestDatabase
 from tests.support.doctor import area, codes, examine, finding, outcome
 
@@ -96,17 +98,33 @@ def test_an_app_without_a_config_of_its_own(database: TestDatabase) -> None:
     assert 'the main app "negmem" rules it' in finding(found, "config_missing").title
 
 
+def synced(database: TestDatabase) -> None:
+    with open_session(dsn=database.dsn, env={}) as session:
+        sync(session)
+
+
 def test_a_missing_index_comes_back_by_the_remedy(database: TestDatabase) -> None:
     database.rows(f"DROP INDEX {S}.idx_memory_vectors_bits")
     found = examine(database.dsn)
     assert codes(found) == ["index_missing"]
-    database.rows(finding(found, "index_missing").remedy)
+    assert finding(found, "index_missing").remedy == "negmem sync"
+    synced(database)
     assert examine(database.dsn).status == "healthy"
 
 
 def test_an_invalid_index(database: TestDatabase) -> None:
     database.rows(
         f"UPDATE pg_index SET indisvalid = false WHERE indexrelid = '{S}.idx_memories_due'::regclass"
+    )
+    found = examine(database.dsn)
+    assert codes(found) == ["index_invalid"]
+    assert finding(found, "index_invalid").remedy == "negmem sync"
+    synced(database)
+    assert examine(database.dsn).status == "healthy"
+    # One of somebody else's is not for sync.
+    database.rows(f"CREATE INDEX theirs ON {S}.memories (importance_score)")
+    database.rows(
+        f"UPDATE pg_index SET indisvalid = false WHERE indexrelid = '{S}.theirs'::regclass"
     )
     found = examine(database.dsn)
     assert codes(found) == ["index_invalid"]
@@ -122,6 +140,9 @@ def test_an_index_with_other_columns(database: TestDatabase) -> None:
     assert finding(found, "index_differs").evidence == (
         "idx_memory_vectors_bits holds memory_id; expected user_id, app_name, model_id, memory_id, bits"
     )
+    assert finding(found, "index_differs").remedy == "negmem sync"
+    synced(database)
+    assert examine(database.dsn).status == "healthy"
 
 
 @pytest.fixture

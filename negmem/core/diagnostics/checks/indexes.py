@@ -35,12 +35,10 @@ def index_missing(probe: Probe) -> Found | None:
             probe.note("indexes", f"{len(expected)} indexes valid")
         return None
     probe.note("indexes", f"{len(missing)} missing")
-    first = expected_schema().statements[missing[0]]
-    statement = first.replace(':"schema"', quote_identifier(probe.database.schema))
     return Found(
         "indexes are missing: what they carry reads whole tables, or is not unique any more",
         evidence=", ".join(f"{name} on {expected[name]}" for name in missing[:6]),
-        remedy=f"{' '.join(statement.split())};",
+        remedy="negmem sync",
     )
 
 
@@ -50,12 +48,18 @@ def index_invalid(probe: Probe) -> Found | None:
     broken = _broken(probe)
     if not broken:
         return None
-    schema = quote_identifier(probe.database.schema)
     probe.note("indexes", f"{len(broken)} invalid")
+    expected = expected_schema().indexes
+    others = [name for name in broken if name not in expected]
+    by_hand = (
+        quote_identifier(probe.database.schema) + "." + quote_identifier((others or broken)[0])
+    )
     return Found(
         "an index is invalid: it costs every write and serves no read",
         evidence=f"indisvalid is false for {', '.join(broken[:6])}",
-        remedy=f"REINDEX INDEX CONCURRENTLY {schema}.{quote_identifier(broken[0])};",
+        remedy=f"REINDEX INDEX CONCURRENTLY {by_hand};"
+        if len(others) == len(broken)
+        else "negmem sync" + (f"    and REINDEX INDEX CONCURRENTLY {by_hand};" if others else ""),
     )
 
 
@@ -75,12 +79,10 @@ def index_differs(probe: Probe) -> Found | None:
         return None
     name, live, columns = differing[0]
     probe.note("indexes", f"{len(differing)} differ")
-    schema = quote_identifier(probe.database.schema)
     return Found(
         f"{', '.join(n for n, _, _ in differing[:6])}: not the index that negmem made",
         evidence=f"{name} holds {', '.join(live['columns'])}; expected {', '.join(columns)}",
-        remedy=f"DROP INDEX {schema}.{quote_identifier(name)};"
-        "   then negmem doctor gives the statement that makes it",
+        remedy="negmem sync",
     )
 
 
