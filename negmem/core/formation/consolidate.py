@@ -23,7 +23,7 @@ from negmem.core.models.consolidation import (
     QueuedJob,
 )
 from negmem.core.session import Session
-from negmem.errors import UsageError
+from negmem.errors import NegmemError, UsageError
 
 if TYPE_CHECKING:
     from negmem.providers.generation import Generator
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 STATES = ("running", "parked", "due", "waiting", "completed", "cancelled")
 _COUNTED = ("memories", "facts", "conflicts", "links", "duplicates_merged")
 # How long workers may take to let go after Ctrl-C before their jobs are given back for them.
-_LET_GO_S = 3.0
+_LET_GO_S = 2.0
 _LOOK_S = 0.1
 
 
@@ -221,7 +221,13 @@ class Consolidation:
     def _counts(self) -> QueueCounts:
         if self._scope is None:
             return QueueCounts()
-        return queue.count(self._session.database, self._scope)
+        try:
+            return queue.count(self._session.database, self._scope)
+        except NegmemError as error:
+            if error.code != "connection_lost":
+                raise
+            self._session.database.close()
+            return queue.count(self._session.database, self._scope)
 
     def _look_ahead(self, scope: Scope) -> None:
         database = self._session.database
@@ -266,8 +272,10 @@ class Consolidation:
                 thread.start()
             try:
                 self._watch(threads)
-            except KeyboardInterrupt:
-                self.stop()
+            except BaseException as error:
+                self._interrupted = isinstance(error, KeyboardInterrupt)
+                self._stopping.set()
+                keeper.stop()
                 self._let_go(threads, workers)
                 raise
             if self._interrupted:
