@@ -187,12 +187,14 @@ class RelevanceReweighting(Section):
 
     enabled: bool = key(False, "whether the job reweight_relevance runs by itself")
     schedule: Cron = key("0 */6 * * *", "cron: when the job reweight_relevance runs")
-    beta: float = key(0.75, "factor: what a share of helpful votes adds to the weight", ge=0, le=10)
+    beta: float = key(
+        0.75, "factor 0..10: what a share of helpful votes adds to the weight", ge=0, le=10
+    )
     gamma: float = key(
-        0.15, "factor: what a share of irrelevant votes takes from the weight", ge=0, le=10
+        0.15, "factor 0..10: what a share of irrelevant votes takes from the weight", ge=0, le=10
     )
     harmful_gamma: float = key(
-        0.5, "factor: what a share of harmful votes takes from the weight", ge=0, le=10
+        0.5, "factor 0..10: what a share of harmful votes takes from the weight", ge=0, le=10
     )
     min_count: float = key(
         3, "votes: with fewer, old ones counted in part, the weight stays 1", ge=0, le=1_000_000
@@ -229,6 +231,19 @@ class Retrieval(Section):
     limit: int = key(10, "results, where --limit does not say otherwise", ge=1, le=1_000)
     semantic_weight: float = key(0.4, "weight 0..1 of the vectors in a hybrid search", ge=0, le=1)
     keyword_weight: float = key(0.6, "weight 0..1 of the words in a hybrid search", ge=0, le=1)
+    neighbours_weight: float = key(
+        0.5, "what the turns beside a turn count, its own words 1; 0 switches it off", ge=0, le=2
+    )
+    session_weight: float = key(
+        0.3, "what the best turn of its session counts for a turn; 0 switches it off", ge=0, le=2
+    )
+    speaker_boost: float = key(
+        0.3, "added share, where the question names who speaks; 0 switches it off", ge=0, le=1
+    )
+    intent_boost: float = key(
+        0.15, "added share for the type that the question asks for; 0 switches it off", ge=0, le=1
+    )
+    learned_relevance: bool = key(True, "whether what feedback taught changes the ranking")
     repeat_window_s: int = key(
         60, "within it a repeat or a further page of a query counts as one access", ge=0, le=86_400
     )

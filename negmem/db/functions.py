@@ -28,6 +28,7 @@ State = Literal["present", "missing", "outdated", "edited", "unmanaged", "leftov
 
 _CREATE = re.compile(r'^CREATE OR REPLACE FUNCTION :"schema"\.(?P<name>\w+)\(', re.MULTILINE)
 _NAMED = re.compile(r':"schema"\.(\w+)\(')
+_RELEVANCE = ("beta", "gamma", "harmful_gamma", "min_count", "half_life_days")
 _QUOTED_BODY = re.compile(r"\$(\w*)\$(.*)\$\1\$", re.DOTALL)
 
 
@@ -95,6 +96,7 @@ def variables(automation: Mapping[str, Any], schema: str, vector_schema: str) ->
         "memory_ratio": number(context["memory_ratio"]),
         "history_ratio": number(context["history_ratio"]),
         "lookback_interval": str(automation["consolidation"]["lookback_interval"]),
+        **{name: number(automation["reweight_relevance"][name]) for name in _RELEVANCE},
     }
 
 

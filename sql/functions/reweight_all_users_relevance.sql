@@ -1,7 +1,9 @@
 -- Sets the relevance weight of each memory from the feedback on it (Rocchio); returns how many changed.
 --
--- Only memories that a feedback names count, each once a feedback. A weight goes back to 1 when its
--- votes have gone with their logs or are too few. Each user's votes move that user's memories alone.
+-- Only memories that a feedback names count. Of each retrieval a memory has one vote: the last feedback
+-- that names it. A vote counts half after half_life_days of the app's config, a quarter after twice that,
+-- by whole days; harmful ones cost more than irrelevant ones. A weight goes back to 1 when its votes have
+-- gone with their logs or are too few. Each user's votes move that user's memories alone.
 -- p_app_name NULL means the main app and every app without a config of its own.
 --
 -- Callers:    the job reweight_relevance; operators by hand.
@@ -49,21 +51,38 @@ BEGIN
             )
         END
     ),
-    votes AS (
-        SELECT f.user_id, f.app_name, named.id,
-            count(*) FILTER (WHERE f.outcome = 'helpful') AS helpful,
-            count(*) FILTER (WHERE f.outcome = 'irrelevant') AS irrelevant,
-            count(*) FILTER (WHERE f.outcome = 'harmful') AS harmful
+    named AS (
+        SELECT DISTINCT ON (f.user_id, f.app_name, f.retrieval_id, i.id)
+            f.user_id, f.app_name, i.id, f.outcome, f.created_at
         FROM retrieval_feedback AS f
-        CROSS JOIN LATERAL (
-            SELECT DISTINCT i.id FROM unnest(f.memory_ids || f.used_ids) AS i (id)
-        ) AS named
+        CROSS JOIN LATERAL unnest(f.memory_ids || f.used_ids) AS i (id)
         WHERE f.app_name IN (SELECT a.app_name FROM apps AS a)
-        GROUP BY f.user_id, f.app_name, named.id
+        ORDER BY f.user_id, f.app_name, f.retrieval_id, i.id, f.created_at DESC, f.id DESC
+    ),
+    settings AS (
+        SELECT a.app_name, r.beta, r.gamma, r.harmful_gamma, r.min_count, r.half_life_days
+        FROM apps AS a
+        CROSS JOIN LATERAL relevance_settings(a.app_name) AS r
+    ),
+    votes AS (
+        SELECT n.user_id, n.app_name, n.id,
+            sum(w.it) FILTER (WHERE n.outcome = 'helpful') AS helpful,
+            sum(w.it) FILTER (WHERE n.outcome = 'irrelevant') AS irrelevant,
+            sum(w.it) FILTER (WHERE n.outcome = 'harmful') AS harmful
+        FROM named AS n
+        JOIN settings AS s ON s.app_name = n.app_name
+        CROSS JOIN LATERAL (
+            -- Whole days: the same votes give the same weight all day, and a second run changes nothing.
+            SELECT power(0.5::float8, LEAST(1000, GREATEST(0, current_date - n.created_at::date)
+                / s.half_life_days)) AS it
+        ) AS w
+        GROUP BY n.user_id, n.app_name, n.id
     ),
     weighed AS (
-        SELECT v.user_id, v.app_name, v.id, rocchio_weight(v.helpful, v.irrelevant, v.harmful) AS weight
+        SELECT v.user_id, v.app_name, v.id, rocchio_weight(v.helpful, v.irrelevant, v.harmful,
+            s.beta, s.gamma, s.harmful_gamma, s.min_count) AS weight
         FROM votes AS v
+        JOIN settings AS s ON s.app_name = v.app_name
         UNION ALL
         SELECT m.user_id, m.app_name, m.id, 1
         FROM memories AS m

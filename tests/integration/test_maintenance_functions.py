@@ -140,7 +140,7 @@ def test_feedback_moves_the_weights_of_what_it_names(database: TestDatabase) -> 
     assert database.value(REWEIGHT) == 2
     assert weights(database) == {
         "good 好": pytest.approx(1.75),
-        "bad 坏": pytest.approx(0.85),
+        "bad 坏": pytest.approx(1 - (2 * 0.15 + 0.5) / 3),
         "few": 1.0,
         "other": 1.0,
     }
@@ -154,6 +154,21 @@ def test_a_weight_returns_to_one_with_its_votes(database: TestDatabase) -> None:
     database.rows("DELETE FROM negentropy.memory_retrieval_logs")
     assert database.value(REWEIGHT) == 1
     assert set(weights(database).values()) == {1.0}
+
+
+def test_old_votes_count_less_and_the_app_sets_the_numbers(database: TestDatabase) -> None:
+    memory = add_memory(database, "liked long ago 很久以前")
+    give_feedback(database, "helpful", [memory], times=4)
+    database.rows(
+        "UPDATE negentropy.retrieval_feedback SET created_at = now() - interval '90 days'"
+    )
+    assert database.value(REWEIGHT) == 0  # four halves are two votes, under the three that it takes
+    database.rows(
+        "UPDATE negentropy.memory_automation_configs SET config = jsonb_set(config,"
+        " '{reweight_relevance}', config -> 'reweight_relevance' || '{\"min_count\": 2, \"beta\": 0.5}')"
+    )
+    assert database.value(REWEIGHT) == 1
+    assert set(weights(database).values()) == {1.5}
 
 
 def test_reweighting_keeps_to_its_app(database: TestDatabase) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from psycopg.types.json import Jsonb
@@ -93,6 +93,17 @@ def set_stored(
         place=found.app,
         actor=session.actor,
     )
+
+
+def setter(
+    session: Session, reason: str, *, dry_run: bool = False
+) -> Callable[[str, str], ConfigChange]:
+    """`set_stored` for callers that know keys and values alone; `reason`, the command that asks."""
+
+    def set_key(key: str, value: str) -> ConfigChange:
+        return set_stored(session, key, value, dry_run=dry_run, reason=reason)
+
+    return set_key
 
 
 def export(session: Session) -> ConfigExport:

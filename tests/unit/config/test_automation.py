@@ -32,7 +32,15 @@ def test_the_defaults_are_those_of_the_first_design() -> None:
             "lookback_interval": "1 hour",
         },
         "context_assembler": {"max_tokens": 4000, "memory_ratio": 0.3, "history_ratio": 0.5},
-        "reweight_relevance": {"enabled": False, "schedule": "0 */6 * * *"},
+        "reweight_relevance": {
+            "enabled": False,
+            "schedule": "0 */6 * * *",
+            "beta": 0.75,
+            "gamma": 0.15,
+            "harmful_gamma": 0.5,
+            "min_count": 3,
+            "half_life_days": 90,
+        },
         "jobs": {"prefix": ""},
     }
 

@@ -25,7 +25,7 @@ from negmem.errors import UsageError
 
 CONFIGS = Path(__file__).parents[3] / "configs"
 UNITS = ("_days", "_ms", "_s", "_tokens", "_chars", "_turns", "_rows", "_texts", "limit", "dims")
-UNIT_WORDS = ("1/day", "0..1", "times:", "rows", "numbers in", "tokens")
+UNIT_WORDS = ("1/day", "0..1", "times:", "rows", "numbers in", "tokens", "votes")
 
 
 def test_the_file_of_defaults_is_current() -> None:

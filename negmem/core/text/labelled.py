@@ -1,0 +1,48 @@
+"""Stored text as it stands in a context: behind a label that no content can forge.
+
+A block begins with `[` at the start of a line, and nothing else does: all further lines of a text are set
+in, names inside a label lose their brackets, and characters that steer a terminal or turn the direction
+of writing are replaced.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import datetime, timezone
+from typing import Any
+
+VERIFY_KEY = "verify_before_use"
+"""The key of an item's metadata that marks it: what it names may be gone by now."""
+
+_STEERING = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+_BRACKETS = str.maketrans("[]", "()")
+_LINE_ENDS = re.compile(r"\r\n|[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
+
+
+def labelled(label: str, content: str, *, metadata: Mapping[str, Any] | None = None) -> str:
+    """A text behind its label; one marked to be verified before use says so in the label."""
+    mark = " | verify before use" if (metadata or {}).get(VERIFY_KEY) is True else ""
+    lines = _LINE_ENDS.split(content.strip())
+    inside = "\n  ".join(_STEERING.sub("\N{REPLACEMENT CHARACTER}", line) for line in lines)
+    return f"[{label_part(label)}{mark}] {inside}"
+
+
+def label_part(text: str) -> str:
+    """A name as it may stand inside a label, or before a text: one line, no brackets."""
+    return _STEERING.sub(
+        "\N{REPLACEMENT CHARACTER}",
+        " ".join(_LINE_ENDS.sub(" ", text).split()).translate(_BRACKETS),
+    )
+
+
+def date_part(moment: datetime | None) -> str:
+    """The day in UTC as a label has it, or nothing."""
+    return "" if moment is None else f" | {moment.astimezone(timezone.utc):%Y-%m-%d}"
+
+
+def short_id(identity: object) -> str:
+    """The end of an id, which tells items apart; the beginning is when it was made."""
+    return str(identity)[-8:]
