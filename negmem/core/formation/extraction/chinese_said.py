@@ -1,0 +1,24 @@
+"""What the readers of Chinese profiles share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from negmem.core.formation.extraction.chinese_things import ended
+from negmem.core.formation.extraction.found import Found
+
+
+def profile_fact(
+    key: str, thing: str, negated: bool = False, confidence: float = 0.7
+) -> Iterator[Found]:
+    name = ended(thing).lstrip("的")
+    if not name or len(name) > 40:
+        return
+    yield Found(
+        "profile",
+        key[:255],
+        name,
+        f"不是{name}" if negated else name,
+        negated,
+        confidence=confidence,
+    )
