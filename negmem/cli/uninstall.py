@@ -49,14 +49,18 @@ def _draw(console: Console, reach: Any) -> None:
     console.out(
         f"{verb} schema {reach.schema_name}: {len(reach.tables)} tables, {reach.functions} functions"
     )
+    if reach.refused:
+        console.out(f"not as this role: {safe_text(reach.refused)}")
     for name, rows in reach.tables.items():
         if rows:
             console.out(f"  {name}  about {rows:,} rows")
     if reach.jobs:
         console.out(safe_text(f"{verb} jobs {', '.join(reach.jobs)}"))
     for name, reason in reach.kept_jobs.items():
-        console.out(safe_text(f"kept job {name}: {reason}"))
+        kept = "kept" if reach.removed else "would keep"
+        console.out(safe_text(f"{kept} job {name}: {reason}"))
     if reach.roles:
         console.out(f"{verb} roles {', '.join(reach.roles)}")
     for name, reason in reach.kept_roles.items():
-        console.out(f"kept role {name}: {reason}")
+        verb = "kept" if reach.removed else "would keep"
+        console.out(safe_text(f"{verb} role {name}: {reason}"))

@@ -41,7 +41,7 @@ class Installed:
 
 
 class Reach(Model):
-    """What `uninstall` would remove."""
+    """What `uninstall` would remove. `refused`: why this role may not; nothing is removed then."""
 
     schema_name: str
     tables: dict[str, int]
@@ -50,6 +50,7 @@ class Reach(Model):
     kept_roles: dict[str, str] = Field(default_factory=dict)
     jobs: list[str] = Field(default_factory=list)
     kept_jobs: dict[str, str] = Field(default_factory=dict)
+    refused: str | None = None
     removed: bool
 
 
@@ -214,11 +215,19 @@ def reach(session: Session) -> Reach:
     counted = database.row("installation", "functions_count", params)
     tables = {r["name"]: int(r["rows"]) for r in database.rows("installation", "reach", params)}
     jobs = _jobs(database, tables, dry_run=True)
+    made = [role.role for role in _roles(database, tables)]
+    may = database.row("installation", "may_remove", {**params, "roles": made})
+    assert may is not None
+    refused = None
+    if not may["may_drop"]:
+        refused = f"{may['role']} does not own schema {database.schema}, {may['owner']} does"
     return Reach(
         schema_name=database.schema,
         tables=tables,
         functions=int(counted["functions"]) if counted else 0,
-        roles=[role.role for role in _roles(database, tables)],
+        roles=[name for name in made if name not in may["kept_roles"]],
+        kept_roles=dict.fromkeys(may["kept_roles"], f"{may['role']} may not drop it"),
+        refused=refused,
         jobs=jobs.removed,
         kept_jobs=jobs.kept,
         removed=False,
@@ -241,10 +250,19 @@ def uninstall(session: Session) -> Reach:
     """Drop the schema with all that stands in it, and the roles that negmem made, where nothing else holds them.
 
     The extension stays, and so does a run of a job that is under way. Returns what was removed.
+    Raises: NegmemError `privilege_missing` where this role does not own the schema, and as `reach`.
     """
     database: Database = session.database
+    before = reach(session)
+    if before.refused is not None:
+        raise NegmemError(
+            "privilege_missing",
+            "the database role may not remove the schema; nothing was removed",
+            why=before.refused,
+            hint="connect as the schema's owner, or as a superuser",
+        )
     # First, since jobs in another database can't go with the schema: sync makes them again.
-    jobs = _jobs(database, reach(session).tables, dry_run=False)
+    jobs = _jobs(database, before.tables, dry_run=False)
     with database.transaction(
         lock_timeout_ms=_LOCK_WAIT_MS, statement_timeout_ms=_INSTALL_TIMEOUT_MS
     ) as connection:

@@ -86,6 +86,20 @@ CROSS JOIN LATERAL pg_identify_object(d.classid, d.objid, d.objsubid) AS named
 WHERE COALESCE(place.nspname::text, named.schema) IS DISTINCT FROM %(schema)s::text
 ORDER BY 1;
 
+-- name: may_remove
+-- params: schema, roles
+-- returns: whose the schema is, whether this role may drop it with all that stands in it, and which of the roles it
+--   may not drop
+SELECT quote_ident(current_user) AS role, quote_ident(pg_get_userbyid(n.nspowner)) AS owner,
+    pg_has_role(n.nspowner, 'USAGE') AS may_drop,
+    ARRAY(SELECT r.rolname::text FROM pg_roles AS r
+          JOIN pg_roles AS me ON me.rolname = current_user
+          WHERE r.rolname = ANY (%(roles)s::name[]) AND NOT me.rolsuper
+              AND NOT (me.rolcreaterole AND pg_has_role(r.oid, 'MEMBER WITH ADMIN OPTION'))
+          ORDER BY 1) AS kept_roles
+FROM pg_namespace AS n
+WHERE n.nspname = %(schema)s::name;
+
 -- name: drop_schema
 -- Only after outside_dependents came back empty: then CASCADE reaches nothing but the schema itself.
 DROP SCHEMA :"schema" CASCADE;

@@ -77,5 +77,9 @@ def test_who_does_not_own_the_schema_removes_nothing(
         database.rows(f'GRANT SELECT, DELETE ON ALL TABLES IN SCHEMA negentropy TO "{role}"')
         done = negmem("uninstall", "--yes", "--json", "--dsn", as_role(database.dsn, role))
         assert (done.code, done.json["error"]["code"]) == (1, "privilege_missing")
-        assert "owner" in done.json["error"]["hint"] or "GRANT" in done.json["error"]["hint"]
+        assert f"{role} does not own schema negentropy" in done.json["error"]["why"]
+        shown = negmem("uninstall", "--dry-run", "--json", "--dsn", as_role(database.dsn, role))
+        assert f"{role} does not own schema negentropy" in shown.ok().json["refused"]
+        text = negmem("uninstall", "--dry-run", "--dsn", as_role(database.dsn, role)).ok().stdout
+        assert f"not as this role: {role} does not own" in text
     assert database.value("SELECT count(*) FROM negentropy.schema_migrations") > 0
