@@ -10,7 +10,7 @@ from uuid import UUID
 
 from negmem.core.models.association import Topic, TopicList
 from negmem.core.session import Session
-from negmem.core.text.topic_labels import topic_label
+from negmem.core.text.topic_labels import topic_label, word_counts
 from negmem.errors import UsageError
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ MAX_TOPICS = 500
 BATCH = 200
 _PENDING = 10_000
 _LABELLED_FROM = 50
+_BACKGROUND = 300
 _MAX_ROWS = 2**31 - 1
 
 
@@ -144,8 +145,13 @@ def _cluster_batch(
             memories.append(row["id"])
             topics.append(centre.id)
             similarities.append(float(similarity))
-        for centre in (one for one in centres if one.is_touched):
-            values = {"centroid": centre.mean.tolist(), "members": centre.members, "id": centre.id}
+        touched = [centre for centre in centres if centre.is_touched]
+        if touched:
+            values = {
+                "ids": [centre.id for centre in touched],
+                "centroids": [_written(centre.mean) for centre in touched],
+                "members": [centre.members for centre in touched],
+            }
             database.execute("topics", "put", {**scope, **values})
         if memories:
             database.execute(
@@ -158,9 +164,9 @@ def _cluster_batch(
                     "similarities": similarities,
                 },
             )
-        for centre in centres:
-            if centre.is_touched and centre.members >= max(2, 2 * centre.labelled):
-                _label(session, scope, centre)
+        grown = [one for one in touched if one.members >= max(2, 2 * one.labelled)]
+        if grown:
+            _label(session, scope, grown)
         database.execute("topics", "evict", {**scope, "keep": MAX_TOPICS})
         marks = {"ids": memories, "versions": [row["version"] for row in rows]}
         database.execute("formation_marks", "mark", {**scope, **marks})
@@ -190,8 +196,17 @@ def _nearest(
     return near, min(1.0, max(0.0, (float(cosines[near]) - floor) / (1.0 - floor)))
 
 
-def _label(session: Session, scope: dict[str, Any], centre: _Centre) -> None:
-    params = {**scope, "id": centre.id, "row_limit": _LABELLED_FROM}
-    texts = [row["content"] for row in session.database.rows("topics", "texts", params)]
-    named = {**scope, "id": centre.id, "label": topic_label(texts), "members": centre.members}
-    session.database.execute("topics", "label", named)
+def _written(vector: NDArray[np.float64]) -> str:
+    return f"[{','.join(f'{value:.7g}' for value in vector.tolist())}]"
+
+
+def _label(session: Session, scope: dict[str, Any], centres: list[_Centre]) -> None:
+    database = session.database
+    rows = database.rows("topics", "background", {**scope, "row_limit": _BACKGROUND})
+    common = word_counts([row["content"] for row in rows])
+    for centre in centres:
+        params = {**scope, "id": centre.id, "row_limit": _LABELLED_FROM}
+        texts = [row["content"] for row in database.rows("topics", "texts", params)]
+        label = topic_label(texts, common, len(rows))
+        named = {**scope, "id": centre.id, "label": label, "members": centre.members}
+        database.execute("topics", "label", named)

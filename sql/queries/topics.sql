@@ -92,10 +92,13 @@ WHERE t.user_id = %(user_id)s::varchar AND t.app_name = %(app_name)s::varchar
 ORDER BY t.created_at, t.id;
 
 -- name: put
--- params: user_id, app_name, model_id, id, centroid, members
+-- params: user_id, app_name, model_id, ids, centroids, members
+-- The centroids are texts such as [0.1,0.2].
 INSERT INTO :"schema".memory_topics AS t (user_id, app_name, id, model_id, centroid, member_count)
-VALUES (%(user_id)s::varchar, %(app_name)s::varchar, %(id)s::uuid, %(model_id)s::smallint,
-    %(centroid)s::real[]:::"vector_schema".vector, %(members)s::integer)
+SELECT %(user_id)s::varchar, %(app_name)s::varchar, g.id, %(model_id)s::smallint,
+    g.centroid:::"vector_schema".vector, g.members
+FROM unnest(%(ids)s::uuid[], %(centroids)s::text[], %(members)s::integer[]) AS g (id, centroid, members)
+ORDER BY g.id
 ON CONFLICT (user_id, app_name, id) DO UPDATE
     SET centroid = excluded.centroid, member_count = excluded.member_count, updated_at = now();
 
@@ -133,6 +136,14 @@ JOIN :"schema".memories AS m ON m.user_id = b.user_id AND m.app_name = b.app_nam
 WHERE b.user_id = %(user_id)s::varchar AND b.app_name = %(app_name)s::varchar AND b.topic_id = %(id)s::uuid
     AND m.deleted_at IS NULL
 ORDER BY b.similarity DESC, m.content
+LIMIT %(row_limit)s::integer;
+
+-- name: background
+-- params: user_id, app_name, row_limit
+-- returns: what the user has lately said of anything, to tell what words are common
+SELECT m.content FROM :"schema".memories AS m
+WHERE m.user_id = %(user_id)s::varchar AND m.app_name = %(app_name)s::varchar AND m.deleted_at IS NULL
+ORDER BY m.created_at DESC, m.id
 LIMIT %(row_limit)s::integer;
 
 -- name: label

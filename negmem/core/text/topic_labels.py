@@ -6,9 +6,10 @@ texts share counts as a word.
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 DEFAULT_LABEL = "topic"
 WORDS = 3
@@ -27,7 +28,7 @@ _STOP_WORDS = (
     " their them then there there's these they they're thing things think this those though time to today"
     " together too up us use used very want was wasn't way we we're we've well went were what what's when where"
     " which while who why will with won't wow would yeah yes yet you you'd you'll you're you've your user"
-    " assistant"
+    " assistant awesome cool wow amazing sounds looks since"
 )
 _STOP = frozenset(_STOP_WORDS.split())
 _HAN_STOP = frozenset(
@@ -36,36 +37,48 @@ _HAN_STOP = frozenset(
 )
 
 
-def topic_label(texts: Sequence[str]) -> str:
-    """Up to three shared words, joined by `_`; `topic` where the texts share none."""
+def word_counts(texts: Sequence[str]) -> Counter[str]:
+    """In how many of the texts each word stands."""
     counts: Counter[str] = Counter()
-    shown: dict[str, str] = {}
     for text in texts:
-        words = {}
-        for word in _words(text[:_MAX_TEXT]):
-            words.setdefault(word.lower(), word)
-        counts.update(words.keys())
-        for folded, word in words.items():
-            shown.setdefault(folded, word)
+        counts.update(set(_words(text[:_MAX_TEXT])))
+    return counts
+
+
+def topic_label(
+    texts: Sequence[str], common: Mapping[str, int] | None = None, background: int = 0
+) -> str:
+    """Up to three words that the texts share, joined by `_`; `topic` where they share none.
+
+    `common` counts in how many of `background` other texts each word stands: a word that stands
+    everywhere, such as the name of who speaks, says little of a topic.
+    """
+    counts = word_counts(texts)
     least = 2 if len(texts) > 1 else 1
+
+    def weight(word: str) -> float:
+        rare = math.log((background + 2) / ((common or {}).get(word, 0) + 1))
+        return counts[word] * (rare if background else 1.0)
+
     ranked = sorted(
         (word for word, count in counts.items() if count >= least),
-        key=lambda word: (-counts[word], -len(word), word),
+        key=lambda word: (-weight(word), -len(word), word),
     )
     chosen: list[str] = []
     for word in ranked:
-        if any(word in other or other in word for other in chosen):
-            continue
-        longer = [
-            other
-            for other in ranked
-            if word in other and other != word and counts[other] * 2 >= counts[word]
-        ]
-        best = max(longer, key=lambda other: (counts[other], len(other)), default=word)
-        chosen.append(max((best, word), key=len))
+        # of runs of characters within one another, the longest that nearly as many texts share
+        longer = [o for o in ranked if word in o and counts[o] * 2 >= counts[word] and _is_han(o)]
+        best = max(longer, key=lambda o: (counts[o], len(o)), default=word)
+        best = max((best, word), key=len)
+        if not any(best in other or other in best for other in chosen):
+            chosen.append(best)
         if len(chosen) == WORDS:
             break
     return "_".join(chosen)[:MAX_CHARACTERS] or DEFAULT_LABEL
+
+
+def _is_han(word: str) -> bool:
+    return bool(_HAN.match(word))
 
 
 def _words(text: str) -> Iterable[str]:
