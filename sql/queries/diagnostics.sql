@@ -227,11 +227,27 @@ LIMIT 1;
 
 -- name: parked_jobs
 -- params: most
-SELECT count(*)::integer AS parked, min(q.parked_at) AS oldest, min(q.error) AS error
+SELECT count(*)::integer AS parked, min(q.parked_at) AS oldest, min(q.error) AS error, min(q.app) AS app
 FROM (
-    SELECT j.parked_at, left(j.error, 200) AS error
+    SELECT j.parked_at, left(j.error, 200) AS error, j.app_name::text AS app
     FROM :"schema".consolidation_jobs AS j
     WHERE j.parked_at IS NOT NULL AND j.status = 'failed'
+    LIMIT %(most)s::integer
+) AS q;
+
+-- name: waiting_jobs
+-- params: most
+-- returns: how many jobs are due and nobody works on, the oldest first; those of users who may not be worked
+--   on do not count
+SELECT count(*)::integer AS waiting, min(q.next_attempt_at) AS oldest, min(q.app) AS app,
+    COALESCE(extract(epoch FROM clock_timestamp() - min(q.next_attempt_at)), 0)::double precision AS oldest_s
+FROM (
+    SELECT j.next_attempt_at, j.app_name::text AS app
+    FROM :"schema".consolidation_jobs AS j
+    LEFT JOIN :"schema".users AS u ON u.user_id = j.user_id AND u.app_name = j.app_name
+    WHERE j.status = 'pending' AND j.next_attempt_at <= clock_timestamp()
+        AND u.paused_at IS NULL AND u.held_at IS NULL AND u.erasing_since IS NULL
+    ORDER BY j.next_attempt_at
     LIMIT %(most)s::integer
 ) AS q;
 

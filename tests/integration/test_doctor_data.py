@@ -277,6 +277,17 @@ def test_parked_jobs(database: TestDatabase) -> None:
     assert "模型没有回答" in finding(found, "jobs_parked").evidence
 
 
+def test_jobs_that_nobody_works_on(database: TestDatabase) -> None:
+    database.rows(
+        f"INSERT INTO {S}.consolidation_jobs (user_id, app_name, job_type, next_attempt_at)"
+        " VALUES (%s, 'negmem', 'fast_replay', now() - interval '2 days')",
+        (USER,),
+    )
+    found = examine(database.dsn)
+    assert found.status == "healthy"
+    assert finding(found, "jobs_waiting").evidence.startswith("1 jobs, the oldest due since")
+
+
 def test_no_embedder_is_told_and_not_counted(database: TestDatabase) -> None:
     found = examine(database.dsn)
     assert finding(found, "embedder_absent").severity == "info"

@@ -185,6 +185,23 @@ def jobs_parked(probe: Probe) -> Found | None:
     return Found(
         "consolidation jobs are parked: their threads form no facts and summaries",
         evidence=f"{row['parked']:,} jobs; one says: {row['error'] or 'nothing'}",
-        remedy=f"UPDATE {quote_identifier(probe.database.schema)}.consolidation_jobs SET status ="
-        " 'pending', attempts = 0, parked_at = NULL WHERE parked_at IS NOT NULL;",
+        remedy=f"negmem consolidate --retry --app {row['app']}    the reasons:"
+        f" negmem consolidate --list --state parked --app {row['app']}",
+    )
+
+
+@check("jobs_waiting", "data", needs=_READABLE)
+def jobs_waiting(probe: Probe) -> Found | None:
+    """Somebody empties the queue of consolidation."""
+    row = probe.row("diagnostics", "waiting_jobs", {"most": _LOOK_MOST})
+    if row["waiting"] == 0 or row["oldest_s"] < _QUEUE_OLD_S:
+        return None
+    more = " or more" if row["waiting"] == _LOOK_MOST else ""
+    return Found(
+        "conversations wait to be consolidated: what they say forms no facts, summaries and links yet",
+        evidence=f"{row['waiting']:,}{more} jobs, the oldest due since"
+        f" {row['oldest']:%Y-%m-%d %H:%M} UTC; nobody works on the queue",
+        remedy=f"negmem consolidate --app {row['app']}    and, to keep it empty, the same in cron, or"
+        " negmem scheduler run with automation.consolidation.enabled",
+        severity="info",
     )
