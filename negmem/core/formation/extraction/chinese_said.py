@@ -11,6 +11,7 @@ from negmem.core.formation.extraction.found import Found
 def profile_fact(
     key: str, thing: str, negated: bool = False, confidence: float = 0.7
 ) -> Iterator[Found]:
+    """A fact of the profile, if the thing is short enough to be one."""
     name = ended(thing).lstrip("的")
     if not name or len(name) > 40:
         return

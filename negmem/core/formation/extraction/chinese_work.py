@@ -34,6 +34,7 @@ _GRADUATED = re.compile(
 
 
 def read_schools(text: str, implied: bool) -> Iterator[Found]:
+    """Schools and subjects."""
     match = _STUDIES.match(text)
     if match:
         yield from profile_fact("major", match["thing"])
@@ -51,6 +52,7 @@ def read_schools(text: str, implied: bool) -> Iterator[Found]:
 
 
 def read_work(text: str, implied: bool) -> Iterator[Found]:
+    """Occupation, employer and field."""
     match = _WORKS.match(text)
     if match and (
         match["verb"]
@@ -144,6 +146,7 @@ def _is_city(place: str) -> bool:
 
 
 def read_identity(text: str, implied: bool) -> Iterator[Found]:
+    """What the speaker says they are."""
     match = _IS_A.match(text)
     if match and not implied:
         thing = (

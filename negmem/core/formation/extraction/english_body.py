@@ -54,6 +54,7 @@ _SPEAKS = re.compile(
 
 
 def read_health(clause: str) -> Iterator[Found]:
+    """Allergies and conditions."""
     match = _ALLERGY.match(clause) or _HAS_ALLERGY.match(clause)
     if match:
         negated = is_negative(match.groupdict().get("not")) or bool(
@@ -74,6 +75,7 @@ def read_health(clause: str) -> Iterator[Found]:
 
 
 def read_diet(clause: str) -> Iterator[Found]:
+    """Diets and smoking."""
     match = _DIET.match(clause)
     if match and not re.search(r"thinking|considering|trying", clause[: match.end()], re.I):
         thing = match["thing"]
@@ -83,6 +85,7 @@ def read_diet(clause: str) -> Iterator[Found]:
 
 
 def read_age(clause: str) -> Iterator[Found]:
+    """Age, and date or place of birth."""
     match = _AGE.match(clause)
     if match and (match["unit"].strip() or _TURNED.match(clause)):
         age = match["age"]
@@ -107,6 +110,7 @@ def read_age(clause: str) -> Iterator[Found]:
 
 
 def read_language(clause: str) -> Iterator[Found]:
+    """Languages spoken or learned."""
     match = _SPEAKS.match(clause)
     if match is None:
         return
@@ -124,6 +128,7 @@ def read_language(clause: str) -> Iterator[Found]:
 
 
 def read_status(clause: str) -> Iterator[Found]:
+    """Marital, working and similar status."""
     match = _STATUS.match(clause)
     if match is None:
         return

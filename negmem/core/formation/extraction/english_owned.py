@@ -58,6 +58,7 @@ _RELATIVE = re.compile(
 
 
 def read_possessions(clause: str) -> Iterator[Found]:
+    """What the speaker has, or has not; family goes to relations."""
     match = _HAVE.match(clause)
     if match is None or re.match(r"i (?:a|an|two|no)\b", clause, re.I):
         return
@@ -84,6 +85,7 @@ def read_possessions(clause: str) -> Iterator[Found]:
 
 
 def read_habits(clause: str) -> Iterator[Found]:
+    """Tools, instruments, studies and standing habits."""
     match = _SWITCHED.match(clause)
     if (
         match
@@ -182,6 +184,7 @@ def read_habits(clause: str) -> Iterator[Found]:
 
 
 def read_attribute(clause: str) -> Iterator[Found]:
+    """ "My K is V" for the attributes that have a key."""
     match = _ATTRIBUTE.match(clause)
     if match is None:
         return

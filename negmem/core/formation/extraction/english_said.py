@@ -22,6 +22,7 @@ NATIONALITY = re.compile(
 def profile_fact(
     key: str, thing: str, negated: bool = False, confidence: float = 0.7
 ) -> Iterator[Found]:
+    """A fact of the profile, if the thing is short enough to be one."""
     name = ended(thing)
     if not name or len(name.split()) > 14:
         return
@@ -30,6 +31,7 @@ def profile_fact(
 
 
 def is_negative(text: str | None) -> bool:
+    """Whether words deny."""
     return bool(
         text
         and re.search(r"\b(?:not|never|no longer|don't|do not|can't|cannot|no)\b|n't", text, re.I)

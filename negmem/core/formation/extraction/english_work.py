@@ -40,6 +40,7 @@ _CHILDREN = re.compile(
 
 
 def read_work(clause: str) -> Iterator[Found]:
+    """Occupation, employer and field."""
     match = _WORKS.match(clause)
     if match is None:
         return
@@ -144,6 +145,7 @@ def read_work(clause: str) -> Iterator[Found]:
 
 
 def read_identity(clause: str) -> Iterator[Found]:
+    """What the speaker says they are."""
     match = _CHILDREN.match(clause)
     if match:
         name = bare(match["thing"])
