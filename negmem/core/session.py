@@ -40,6 +40,7 @@ class Session:
         self.env: Mapping[str, str] = os.environ if env is None else env
         self.warnings: list[dict[str, str]] = [] if warnings is None else warnings
         self._embedder: object = _UNTRIED
+        self.pii_guard: object = None
 
     @property
     def config(self) -> Config:

@@ -36,11 +36,22 @@ class ThreadRow:
 
 
 @dataclass(frozen=True)
+class Mark:
+    """Personal data at characters [start, end) of a memory's text; `score` in 0..1."""
+
+    kind: str
+    start: int
+    end: int
+    score: float
+    engine: str
+
+
+@dataclass(frozen=True)
 class TurnRow:
     """A turn as it is stored; `thread` is its index in the batch, `metadata` what the input said of it.
 
     `metadata` and `actions` are JSON texts, None where empty. `memory_id` is None where the turn makes
-    no memory.
+    no memory. `marks` are the places of personal data in `text`.
     """
 
     thread: int
@@ -57,6 +68,7 @@ class TurnRow:
     invocation_id: UUID | None
     event_id: UUID
     memory_id: UUID | None
+    marks: tuple[Mark, ...] = ()
 
 
 @dataclass
@@ -234,6 +246,8 @@ def store(
         if added:
             _update_threads(database, app, threads)
             _count_terms(database, app, batch, added)
+        marks = {turn.memory_id: turn.marks for turn in batch.turns if turn.memory_id in remembered}
+        mark_memories(database, app, {key: ms for key, ms in marks.items() if key}, remembered)
         count = _copy_vectors(database, app, vectors, remembered) if vectors else 0
         repaired = 0
         if missing:
@@ -243,6 +257,28 @@ def store(
             queued = database.row("ingest", "enqueue", _scope(app, sorted(threads)))
             jobs = int(queued["jobs"]) if queued else 0
     return Stored(turns, opened, len(remembered), count, repaired, jobs)
+
+
+def mark_memories(
+    database: Database,
+    app: str,
+    marks: Mapping[UUID, Sequence[Mark]],
+    users: Mapping[UUID, str],
+) -> None:
+    """Record where personal data stands in memories of this transaction, given whose they are."""
+    rows = [(users[memory], memory, mark) for memory, few in marks.items() for mark in few]
+    if rows:
+        params = {
+            "app_name": app,
+            "users": [user for user, _, _ in rows],
+            "memory_ids": [memory for _, memory, _ in rows],
+            "kinds": [mark.kind for _, _, mark in rows],
+            "starts": [mark.start for _, _, mark in rows],
+            "ends": [mark.end for _, _, mark in rows],
+            "scores": [mark.score for _, _, mark in rows],
+            "engines": [mark.engine for _, _, mark in rows],
+        }
+        database.execute("pii", "mark", params)
 
 
 def _update_threads(

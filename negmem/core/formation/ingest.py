@@ -37,6 +37,7 @@ from negmem.core.formation.rejects import RejectFile
 from negmem.core.formation.storing import Gathered, Storer
 from negmem.core.formation.vectors import Vectorizer
 from negmem.core.models.ingest import Embedded, Ingested, ReplacedCharacters
+from negmem.core.pii import Guard, guard_of
 from negmem.core.session import Session
 from negmem.core.text.clean import NOTHING_REPLACED
 from negmem.core.text.names import check_name
@@ -50,7 +51,7 @@ _RESERVED = frozenset(
     (
         *("source", "role", "speaker", "turn_id", "given", "deleted", "deleted_at"),
         *("deleted_reason", "merged_into", "merged_from", "relevance_weight", "pii_flags"),
-        *("pii_spans", "pii_redacted", "update_history"),
+        *("pii_spans", "pii_redacted", "pii_unscanned", "update_history"),
     )
 )
 
@@ -96,6 +97,7 @@ class Ingest:
         on_progress: Callable[[Progress], None] = lambda progress: None,
     ) -> None:
         self._session = session
+        self._guard = guard_of(session)
         self._options = options
         self._stdin = stdin
         self._on_progress = on_progress
@@ -266,14 +268,15 @@ class Ingest:
         if thread is None:
             thread = len(batch.threads)
             self._thread_numbers[user, name] = thread
-            state = json.dumps(conversation.state, ensure_ascii=False)
+            kept, _ = self._guard.screen_value(conversation.state)
+            state = json.dumps(kept, ensure_ascii=False)
             batch.threads.append(db.ThreadRow(user, name, state, conversation.occurred_at))
         key = (thread, base + turn.position, turn.content_hash)
         if key in self._seen:
             self._read["repeated"] += 1
             return
         self._seen.add(key)
-        batch.turns.append(_row(turn, thread, base, conversation))
+        batch.turns.append(_row(turn, thread, base, conversation, self._guard))
         self._gathered.sessions.append(self._read["sessions"])
         self._characters += len(turn.text)
         limit = self._session.config.formation.batch_turns
@@ -335,26 +338,31 @@ def ingest(
     return Ingest(session, options, stdin=stdin, on_progress=on_progress).run()
 
 
-def _row(turn: Turn, thread: int, base: int, conversation: Conversation) -> db.TurnRow:
+def _row(
+    turn: Turn, thread: int, base: int, conversation: Conversation, guard: Guard
+) -> db.TurnRow:
     metadata = turn.metadata
     if reserved := metadata.keys() & _RESERVED:
         given = {key: metadata[key] for key in reserved}
         metadata = {key: member for key, member in metadata.items() if key not in reserved}
         metadata["given"] = given
     invocation = turn.metadata.get("invocation_id")
+    screened = guard.screen(turn.text, metadata, (turn.speaker, turn.actions))
+    metadata, (speaker, actions) = screened.metadata, screened.beside
     return db.TurnRow(
         thread=thread,
         position=base + turn.position,
         content_hash=turn.content_hash,
-        speaker=turn.speaker,
+        speaker=speaker,
         role=turn.role,
         kind=turn.kind,
-        text=turn.text,
+        text=screened.text,
         turn_id=turn.id,
         metadata=json.dumps(metadata, ensure_ascii=False) if metadata else None,
-        actions=json.dumps(turn.actions, ensure_ascii=False) if turn.actions else None,
+        actions=json.dumps(actions, ensure_ascii=False) if actions else None,
         occurred_at=turn.occurred_at or conversation.occurred_at,
         invocation_id=uuid.uuid5(uuid.NAMESPACE_URL, str(invocation)) if invocation else None,
         event_id=db.new_id(),
         memory_id=db.new_id() if turn.text.strip() else None,
+        marks=screened.marks,
     )

@@ -1,0 +1,370 @@
+"""Personal data at the door and at every exit: the one place where the policies of `governance.pii` act.
+
+Writers pass their texts through `Guard.screen` or `Guard.screen_value`. Whatever returns stored text is
+`@gated`: roles that may not see it raw get what the policy leaves. Both fail closed. A text that the
+detector could not read is stored with the mark `pii_unscanned` in its metadata, and what is so marked, or
+can't be read at the exit, is withheld and counted.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar, cast
+from uuid import UUID
+
+from negmem.core.models.base import Model
+from negmem.core.models.grants import PURPOSES
+from negmem.core.session import Session
+from negmem.core.text.pii import Finding, Policy, counts_of, each_text, find, rewritten
+from negmem.db.memories import Mark
+from negmem.errors import NegmemError
+
+FLAGS = "pii_flags"
+"""In metadata: how many places of each kind were found when the text was written."""
+UNSCANNED = "pii_unscanned"
+"""In metadata: why the detector could not read the text; only what bears it is withheld whole."""
+RESERVED = frozenset((FLAGS, UNSCANNED))
+WITHHELD = "<WITHHELD>"
+# Fields that name and are asked for by name, no content: a name that is hidden could not be used.
+_NAMES = frozenset(("user", "app", "thread", "thread_id", "users"))
+
+Answer = TypeVar("Answer", bound=Model)
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+class DetectionFailedError(Exception):
+    """A detector could not read a text; `code` is stable."""
+
+    def __init__(self, code: str) -> None:
+        super().__init__(code)
+        self.code = code
+
+
+@dataclass(frozen=True)
+class Screened:
+    """A text as it is to be stored, its metadata with the flags, and the places to record in it.
+
+    `beside` are the other values of the same row.
+    """
+
+    text: str
+    metadata: dict[str, Any]
+    marks: tuple[Mark, ...] = ()
+    beside: tuple[Any, ...] = ()
+
+
+class Guard:
+    """The policies of one session: what is written, and what may be seen."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._policy = session.config.governance.pii
+        self.is_active = self._policy.is_active
+        self._detector: Callable[[str], list[Finding]] | None = None
+        self._sees_raw: bool | None = None
+        self._unscanned = 0
+
+    def screen(
+        self, text: str, metadata: Mapping[str, Any] | None = None, beside: tuple[Any, ...] = ()
+    ) -> Screened:
+        """What of a row may be stored: its text, its metadata, other JSON values beside them.
+
+        Without a policy all come back as they are.
+        """
+        described = dict(metadata or {})
+        if not self.is_active:
+            return Screened(text, described, beside=beside)
+        described = {key: value for key, value in described.items() if key not in RESERVED}
+        work = _Screening(self)
+        text, marks = work.text(text)
+        described = cast("dict[str, Any]", work.value(described))
+        places = tuple(Mark(one.kind, one.start, one.end, one.score, one.engine) for one in marks)
+        others = tuple(work.value(one) for one in beside)
+        return Screened(text, {**described, **self._flags(work)}, places, others)
+
+    def screen_again(
+        self,
+        text: str,
+        metadata: Mapping[str, Any],
+        old_text: str,
+        old_metadata: Mapping[str, Any],
+    ) -> Screened:
+        """As `screen`, for a row that stands: its flags follow the new text, and nobody sets them by hand.
+
+        Without a policy the flags stay with the text that they were found in.
+        """
+        if self.is_active:
+            return self.screen(text, metadata)
+        kept = {key: old_metadata[key] for key in RESERVED & old_metadata.keys()}
+        if text != old_text:
+            kept.pop(FLAGS, None)
+        others = {key: value for key, value in metadata.items() if key not in RESERVED}
+        return Screened(text, {**others, **kept})
+
+    def screen_value(self, value: Any) -> tuple[Any, dict[str, Any]]:
+        """What of a JSON value may be stored, and the flags for the metadata of its row."""
+        if not self.is_active:
+            return value, {}
+        work = _Screening(self)
+        return work.value(value), self._flags(work)
+
+    def _flags(self, work: _Screening) -> dict[str, Any]:
+        flags: dict[str, Any] = {FLAGS: dict(sorted(work.counts.items()))} if work.counts else {}
+        if work.failure is not None:
+            flags[UNSCANNED] = work.failure
+            self._unscanned += 1
+            self._session.warnings[:] = [
+                one for one in self._session.warnings if one["code"] != UNSCANNED
+            ]
+            self._session.warn(
+                UNSCANNED,
+                f"{self._unscanned} texts were stored unscanned and are withheld from"
+                f" {self._blind}: {work.failure}",
+            )
+        return flags
+
+    @property
+    def _blind(self) -> str:
+        blind = [role for role in PURPOSES if role not in self._policy.raw_for]
+        return " and ".join(blind) or "nobody"
+
+    def policy_of(self, kind: str) -> Policy:
+        """What becomes of a kind when it is written."""
+        return self._policy.policy_of(kind)
+
+    def policy_at_exit(self, kind: str) -> Policy:
+        """What a role without the right to raw text sees of a kind."""
+        return "none" if self._policy.policy_of(kind) == "none" else self._policy.shown
+
+    def find(self, text: str) -> tuple[list[Finding], str | None]:
+        """What is personal in a text that a policy concerns, and the code of what failed, if anything.
+
+        The patterns always count, also where the model behind the engine fails.
+        """
+        found, failure = [], None
+        try:
+            found = find(text)
+            if self._policy.engine != "regex":
+                found = [*found, *self._model(text)]
+        except DetectionFailedError as error:
+            failure = error.code
+        except Exception as error:  # whatever a detector meets, the text is not known to be clean
+            failure = f"detector_failed: {type(error).__name__}"
+        least = self._policy.score_threshold
+        return [one for one in found if one.score >= least], failure
+
+    def _model(self, text: str) -> list[Finding]:
+        if self._detector is None:
+            from negmem.providers.presidio import PresidioAbsent, make_detector
+
+            made = make_detector(self._policy.languages)
+            if isinstance(made, PresidioAbsent):
+                self._session.warn("pii_engine_absent", made.message)
+                raise DetectionFailedError("pii_engine_absent")
+            self._detector = made
+        return self._detector(text)
+
+    @property
+    def sees_raw(self) -> bool:
+        """Whether the database role may see what is stored as it is (asked once a session)."""
+        if self._sees_raw is None:
+            roles = {purpose: key for key, purpose in PURPOSES.items()}
+            database = self._session.database
+            row = database.row("pii", "role", {"schema": database.schema}) or {}
+            mine = {roles[purpose] for purpose in row.get("purposes", ()) if purpose in roles}
+            if row.get("owns"):
+                mine.add("owner")
+            # A login with grants of its own, in none of the roles, sees what the app sees.
+            mine = mine or {"app"}
+            self._sees_raw = bool(mine & set(self._policy.raw_for))
+        return self._sees_raw
+
+    def gate(self, answer: Answer, *, wrote: bool = False) -> Answer:
+        """The answer as this role may see it: the one gate that every exit goes through.
+
+        Personal data is replaced, items that are unscanned or can't be read are left out and counted in
+        a warning. An answer that is one such item itself is refused, or blanked where it tells of a write.
+        Raises: NegmemError `pii_withheld`.
+        """
+        if not self.is_active or self.sees_raw:
+            return answer
+        passing = _Passing(self)
+        try:
+            seen = cast("Answer", passing.model(answer))
+        except DetectionFailedError as error:
+            if not wrote:
+                raise NegmemError(
+                    "pii_withheld",
+                    "this is withheld from the database role",
+                    why=f"it was not scanned for personal data: {error.code}",
+                    hint="negmem pii fix --policy mark    as the owner",
+                ) from None
+            seen = cast("Answer", passing.blank(answer))
+        self._tell(passing)
+        return seen
+
+    def passes(self, text: str) -> str:
+        """One text as this role may see it. Raises: DetectionFailedError."""
+        if not self.is_active or self.sees_raw:
+            return text
+        return _Passing(self).text(text)
+
+    def withheld(self, user: str, ids: Sequence[UUID]) -> set[UUID]:
+        """Which of a user's rows of any kind are unscanned, for answers that don't carry metadata."""
+        if not self.is_active or not ids or self.sees_raw:
+            return set()
+        params = {"user_id": user, "app_name": self._session.app, "ids": list(ids)}
+        found = {row["id"] for row in self._session.database.rows("pii", "unscanned", params)}
+        if found:
+            self._tell(_Passing(self, Counter({UNSCANNED: len(found)})))
+        return found
+
+    def _tell(self, passing: _Passing) -> None:
+        if passing.hidden:
+            self._session.warn(
+                "pii_hidden",
+                f"{passing.hidden} places of personal data are hidden from the database role"
+                f" {self._session.database.facts.role}",
+            )
+        if passing.withheld:
+            total = sum(passing.withheld.values())
+            why = ", ".join(f"{count} {code}" for code, count in sorted(passing.withheld.items()))
+            self._session.warn("pii_withheld", f"{total} items are withheld: {why}")
+
+
+class _Screening:
+    """One row on its way in: the kinds found in it, and what failed."""
+
+    def __init__(self, guard: Guard) -> None:
+        self._guard = guard
+        self.counts: Counter[str] = Counter()
+        self.failure: str | None = None
+
+    def text(self, text: str) -> tuple[str, list[Finding]]:
+        found, failure = self._guard.find(text)
+        self.failure = self.failure or failure
+        found = [one for one in found if self._guard.policy_of(one.kind) != "none"]
+        self.counts.update(counts_of(found))
+        return rewritten(text, found, self._guard.policy_of)
+
+    def value(self, value: Any) -> Any:
+        return each_text(value, lambda text: self.text(text)[0])
+
+
+class _Passing:
+    """One answer on its way out: what was hidden in it and what is withheld of it."""
+
+    def __init__(self, guard: Guard, withheld: Counter[str] | None = None) -> None:
+        self._guard = guard
+        self.hidden = 0
+        self.withheld: Counter[str] = Counter() if withheld is None else withheld
+
+    def model(self, model: Model) -> Model:
+        for name in ("metadata", "details"):
+            described = getattr(model, name, None)
+            if isinstance(described, Mapping) and UNSCANNED in described:
+                raise DetectionFailedError(UNSCANNED)
+        changes = {}
+        for name in type(model).model_fields:
+            value = getattr(model, name)
+            if name in _NAMES or value is None:
+                continue
+            if isinstance(value, Model):
+                seen: Any = self._part(model, name, value)
+            else:
+                seen = self.value(value)
+            if seen is not value:
+                changes[name] = seen
+        return model.model_copy(update=changes) if changes else model
+
+    def _part(self, model: Model, name: str, value: Model) -> Model | None:
+        """A part of an answer; where it may be absent, it is when it must be withheld."""
+        may_be_absent = not type(model).model_fields[name].is_required() or "None" in str(
+            type(model).model_fields[name].annotation
+        )
+        if not may_be_absent:
+            return self.model(value)
+        try:
+            return self.model(value)
+        except DetectionFailedError as error:
+            self.withheld[error.code] += 1
+            return None
+
+    def value(self, value: Any) -> Any:
+        if isinstance(value, str):
+            return self.text(value)
+        if isinstance(value, (list, tuple)):
+            seen = [item for item in map(self._item, value) if item is not _LEFT_OUT]
+            changed = len(seen) != len(value) or any(
+                new is not old for new, old in zip(seen, value, strict=True)
+            )
+            return type(value)(seen) if changed else value
+        if isinstance(value, Mapping) and any(isinstance(one, Model) for one in value.values()):
+            return {key: self._item(one) for key, one in value.items()}
+        if isinstance(value, (Mapping, int)) and not isinstance(value, bool):
+            return each_text(value, self.text)
+        return value
+
+    def _item(self, item: Any) -> Any:
+        try:
+            return self.model(item) if isinstance(item, Model) else self.value(item)
+        except DetectionFailedError as error:
+            self.withheld[error.code] += 1
+            return _LEFT_OUT
+
+    def text(self, text: str) -> str:
+        found, failure = self._guard.find(text)
+        if failure is not None:
+            raise DetectionFailedError(failure)
+        new, _ = rewritten(text, found, self._guard.policy_at_exit)
+        if new != text:
+            self.hidden += sum(self._guard.policy_at_exit(one.kind) != "none" for one in found)
+        return new
+
+    def blank(self, model: Model) -> Model:
+        """What was written, without what it says."""
+        self.withheld[UNSCANNED] += 1
+        changes: dict[str, Any] = {}
+        for name in type(model).model_fields:
+            value = getattr(model, name)
+            if isinstance(value, Model):
+                changes[name] = self.blank(value)
+            elif name in ("content", "text", "key", "title", "learning"):
+                changes[name] = WITHHELD
+            elif name in ("metadata", "details", "value"):
+                changes[name] = {}
+        return model.model_copy(update=changes)
+
+
+_LEFT_OUT = object()
+
+
+def gated(function: Function) -> Function:
+    """A core function whose first argument is the session and whose answer goes through the gate."""
+    return _decorated(function, wrote=False)
+
+
+def gated_write(function: Function) -> Function:
+    """As `gated`, for a function that wrote: what it may not show is blanked, never an error."""
+    return _decorated(function, wrote=True)
+
+
+def _decorated(function: Function, *, wrote: bool) -> Function:
+    @functools.wraps(function)
+    def through_the_gate(session: Session, *arguments: Any, **named: Any) -> Any:
+        answer = function(session, *arguments, **named)
+        return guard_of(session).gate(answer, wrote=wrote) if isinstance(answer, Model) else answer
+
+    through_the_gate.is_gated = True  # type: ignore[attr-defined]
+    return cast("Function", through_the_gate)
+
+
+def guard_of(session: Session) -> Guard:
+    """The guard of a session, made once."""
+    found = session.pii_guard
+    if not isinstance(found, Guard):
+        found = session.pii_guard = Guard(session)
+    return found
