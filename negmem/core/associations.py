@@ -17,6 +17,7 @@ from negmem.core.models.association import (
     LinkedItem,
     LinkedItems,
 )
+from negmem.core.pii import gated
 from negmem.core.session import Session
 from negmem.core.text.verifiable import to_verify
 from negmem.errors import NegmemError, UsageError
@@ -167,6 +168,7 @@ def _show(session: Session, user: str, ids: Sequence[UUID]) -> list[Association]
     return [Association(**row) for row in session.database.rows("associations", "show", params)]
 
 
+@gated
 def links(
     session: Session,
     user: str,

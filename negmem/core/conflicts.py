@@ -10,6 +10,7 @@ from psycopg.types.json import Jsonb
 
 from negmem.core.embedding import embed_texts
 from negmem.core.models.conflict import RESOLUTIONS, Conflict, ConflictList, ConflictResolved
+from negmem.core.pii import gated, gated_write
 from negmem.core.session import Session
 from negmem.core.text.fact_words import fact_text
 from negmem.errors import NegmemError, UsageError
@@ -62,6 +63,7 @@ def _fetch(session: Session, user: str, ids: Sequence[UUID]) -> list[Conflict]:
     return [Conflict(**row) for row in session.database.rows("conflicts", "show", params)]
 
 
+@gated
 def show(session: Session, user: str, conflict_id: UUID) -> Conflict:
     """One conflict with both sides as they stand now. Raises: NegmemError `conflict_unknown`."""
     found = _fetch(session, user, [conflict_id])
@@ -70,6 +72,7 @@ def show(session: Session, user: str, conflict_id: UUID) -> Conflict:
     return found[0]
 
 
+@gated
 def list_conflicts(
     session: Session,
     user: str,
@@ -124,6 +127,7 @@ def list_conflicts(
     )
 
 
+@gated_write
 def resolve(
     session: Session, user: str, conflict_id: UUID, resolution: str, *, dry_run: bool = False
 ) -> ConflictResolved:
@@ -163,6 +167,7 @@ def resolve(
     return _act(session, user, conflict_id, "resolve", params, dry_run)
 
 
+@gated_write
 def undo(
     session: Session, user: str, conflict_id: UUID, *, dry_run: bool = False
 ) -> ConflictResolved:

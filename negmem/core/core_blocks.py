@@ -15,6 +15,7 @@ from negmem.core.models.core_block import (
     CoreBlocks,
     CoreBlockVersion,
 )
+from negmem.core.pii import gated, gated_write, guard_of
 from negmem.core.session import Session
 from negmem.core.text.clean import TextRefusedError, clean_text, clean_value
 from negmem.core.text.names import check_name
@@ -27,6 +28,7 @@ _MAX_ACTOR = 64
 _CUT_MARKS = ("truncated", "truncated_to")
 
 
+@gated
 def show(
     session: Session,
     user: str | None,
@@ -73,6 +75,7 @@ def show(
     return CoreBlocks(blocks=blocks, history=versions)
 
 
+@gated_write
 def set_block(
     session: Session,
     user: str | None,
@@ -93,7 +96,8 @@ def set_block(
     is merged over what stands, a value of None takes its key out. The same text again changes nothing.
     Raises: as `show`; UsageError `text_refused`; NegmemError `version_conflict`.
     """
-    text, added = _clean(content), _clean_metadata(metadata or {})
+    screened = guard_of(session).screen(_clean(content), _clean_metadata(metadata or {}))
+    text, added = screened.text, screened.metadata
     place = _place(session, user, label, scope, thread)
     counter = counter or TokenCounter(session.config.llm.model)
     database = session.database
@@ -140,6 +144,7 @@ def set_block(
     return CoreBlockChange(action="set", block=block, changed=changed, cut=is_cut, dry_run=dry_run)
 
 
+@gated_write
 def remove(
     session: Session,
     user: str | None,

@@ -23,6 +23,7 @@ from negmem.core.models.fact import (
     FactOutcome,
     WrittenFact,
 )
+from negmem.core.pii import gated, gated_write, guard_of
 from negmem.core.session import Session
 from negmem.core.text.clean import TextRefusedError, clean_text, clean_value
 from negmem.core.text.fact_words import fact_text, same_value
@@ -76,7 +77,7 @@ def write_facts(session: Session, user: str, facts: Sequence[FactWrite]) -> list
     Raises: UsageError `fact_invalid`, `name_invalid`, `moment_malformed`, `text_refused`; NegmemError of
     the database.
     """
-    checked = [_checked(fact) for fact in facts]
+    checked = [_screened(session, _checked(fact)) for fact in facts]
     outcomes: list[FactOutcome] = []
     for start in range(0, len(checked), BATCH_FACTS):
         for outcome in _write_batch(session, user, checked[start : start + BATCH_FACTS]):
@@ -133,6 +134,15 @@ def _in_known_words(fact: FactWrite, known: list[Any]) -> FactWrite:
             return replace(fact, value=value)
     known.append(fact.value)
     return fact
+
+
+def _screened(session: Session, fact: FactWrite) -> FactWrite:
+    """The fact as the policies of personal data let it be stored."""
+    guard = guard_of(session)
+    if not guard.is_active:
+        return fact
+    screened = guard.screen(fact.key, fact.metadata, (fact.value,))
+    return replace(fact, key=screened.text, value=screened.beside[0], metadata=screened.metadata)
 
 
 def _checked(fact: FactWrite) -> FactWrite:
@@ -195,6 +205,7 @@ def _document(fact: FactWrite) -> dict[str, Any]:
     }
 
 
+@gated_write
 def set_fact(
     session: Session,
     user: str,
@@ -221,13 +232,13 @@ def set_fact(
         valid_until=valid_until,
     )
     if dry_run:
-        return _planned(session, user, _checked(fact))
+        return _planned(session, user, _screened(session, _checked(fact)))
     outcome = write_facts(session, user, [fact])[0]
-    written = show(session, user, outcome.id)
+    written = _stored(session, user, outcome.id)
     return WrittenFact(
         action=outcome.action,
         fact=written,
-        previous=show(session, user, outcome.previous_id) if outcome.previous_id else None,
+        previous=_stored(session, user, outcome.previous_id) if outcome.previous_id else None,
         conflict_id=outcome.conflict_id,
         embedded=written.embedded,
     )
@@ -247,7 +258,7 @@ def _planned(session: Session, user: str, fact: FactWrite) -> WrittenFact:
         with session.database.transaction():
             outcome = FactOutcome(**session.database.rows("facts", "upsert", params)[0])
             if outcome.previous_id is not None:
-                previous = show(session, user, outcome.previous_id)
+                previous = _stored(session, user, outcome.previous_id)
             raise _RolledBackError
     except _RolledBackError:
         assert outcome is not None
@@ -304,8 +315,14 @@ def _fetch(session: Session, user: str, ids: Sequence[UUID]) -> list[Fact]:
     return [Fact(**row) for row in session.database.rows("facts", "show", params)]
 
 
+@gated
 def show(session: Session, user: str, fact_id: UUID) -> Fact:
-    """One version of a fact, in force or not. Raises: NegmemError `fact_unknown`."""
+    """One version of a fact, in force or not. Raises: NegmemError `fact_unknown`, `pii_withheld`."""
+    return _stored(session, user, fact_id)
+
+
+def _stored(session: Session, user: str, fact_id: UUID) -> Fact:
+    """The fact as it stands, whoever asks: for what is gated later."""
     found = _fetch(session, user, [fact_id])
     if not found:
         raise NegmemError(
@@ -317,6 +334,7 @@ def show(session: Session, user: str, fact_id: UUID) -> Fact:
     return found[0]
 
 
+@gated
 def list_facts(
     session: Session,
     user: str,
@@ -406,12 +424,13 @@ def find_key(session: Session, user: str, key: str, fact_type: str | None = None
     return UUID(str(rows[0]["id"]))
 
 
+@gated
 def history(session: Session, user: str, fact_id: UUID) -> FactHistory:
     """All versions under the key of one fact, oldest truth first, and the conflicts between them.
 
     Raises: NegmemError `fact_unknown`.
     """
-    fact = show(session, user, fact_id)
+    fact = _stored(session, user, fact_id)
     scope = {"user_id": user, "app_name": session.app}
     rows = session.database.rows("facts", "history", {**scope, "id": fact_id})
     versions = _fetch(session, user, [row["id"] for row in rows])

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 from uuid import UUID
@@ -33,6 +33,7 @@ _NAMES = frozenset(("user", "app", "thread", "thread_id", "users"))
 
 Answer = TypeVar("Answer", bound=Model)
 Function = TypeVar("Function", bound=Callable[..., Any])
+Item = TypeVar("Item")
 
 
 class DetectionFailedError(Exception):
@@ -182,8 +183,10 @@ class Guard:
             self._sees_raw = bool(mine & set(self._policy.raw_for))
         return self._sees_raw
 
-    def gate(self, answer: Answer, *, wrote: bool = False) -> Answer:
+    def gate(self, answer: Answer, user: str | None = None, *, wrote: bool = False) -> Answer:
         """The answer as this role may see it: the one gate that every exit goes through.
+
+        Items that don't carry their metadata are asked for by `user`, whose they are.
 
         Personal data is replaced, items that are unscanned or can't be read are left out and counted in
         a warning. An answer that is one such item itself is refused, or blanked where it tells of a write.
@@ -191,7 +194,7 @@ class Guard:
         """
         if not self.is_active or self.sees_raw:
             return answer
-        passing = _Passing(self)
+        passing = _Passing(self, unscanned=self._unscanned_of(user, answer))
         try:
             seen = cast("Answer", passing.model(answer))
         except DetectionFailedError as error:
@@ -217,10 +220,18 @@ class Guard:
         if not self.is_active or not ids or self.sees_raw:
             return set()
         params = {"user_id": user, "app_name": self._session.app, "ids": list(ids)}
-        found = {row["id"] for row in self._session.database.rows("pii", "unscanned", params)}
+        return {row["id"] for row in self._session.database.rows("pii", "unscanned", params)}
+
+    def leave_out(self, user: str, items: Sequence[Item], id_of: Callable[[Item], UUID]) -> list[Item]:
+        """The items that may be put into a text for this role; the others are counted in a warning."""
+        found = self.withheld(user, [id_of(item) for item in items])
         if found:
             self._tell(_Passing(self, Counter({UNSCANNED: len(found)})))
-        return found
+        return [item for item in items if id_of(item) not in found]
+
+    def _unscanned_of(self, user: str | None, answer: Model) -> frozenset[UUID]:
+        bare = [] if user is None else list(_without_metadata(answer))
+        return frozenset(self.withheld(user, bare)) if user is not None else frozenset()
 
     def _tell(self, passing: _Passing) -> None:
         if passing.hidden:
@@ -257,8 +268,14 @@ class _Screening:
 class _Passing:
     """One answer on its way out: what was hidden in it and what is withheld of it."""
 
-    def __init__(self, guard: Guard, withheld: Counter[str] | None = None) -> None:
+    def __init__(
+        self,
+        guard: Guard,
+        withheld: Counter[str] | None = None,
+        unscanned: frozenset[UUID] = frozenset(),
+    ) -> None:
         self._guard = guard
+        self._unscanned = unscanned
         self.hidden = 0
         self.withheld: Counter[str] = Counter() if withheld is None else withheld
 
@@ -267,6 +284,8 @@ class _Passing:
             described = getattr(model, name, None)
             if isinstance(described, Mapping) and UNSCANNED in described:
                 raise DetectionFailedError(UNSCANNED)
+        if getattr(model, "id", None) in self._unscanned:
+            raise DetectionFailedError(UNSCANNED)
         changes = {}
         for name in type(model).model_fields:
             value = getattr(model, name)
@@ -310,6 +329,8 @@ class _Passing:
 
     def _item(self, item: Any) -> Any:
         try:
+            if isinstance(item, Mapping) and _id_in(item) in self._unscanned:
+                raise DetectionFailedError(UNSCANNED)
             return self.model(item) if isinstance(item, Model) else self.value(item)
         except DetectionFailedError as error:
             self.withheld[error.code] += 1
@@ -342,6 +363,32 @@ class _Passing:
 _LEFT_OUT = object()
 
 
+def _without_metadata(value: Any) -> Iterator[UUID]:
+    """Ids of the items of an answer that don't say themselves whether they were scanned."""
+    if isinstance(value, Model):
+        found = getattr(value, "id", None)
+        if isinstance(found, UUID) and not {"metadata", "details"} & type(value).model_fields.keys():
+            yield found
+        for name in type(value).model_fields:
+            yield from _without_metadata(getattr(value, name))
+    elif isinstance(value, (list, tuple)):
+        for one in value:
+            yield from _without_metadata(one)
+    elif isinstance(value, Mapping):
+        found = _id_in(value)
+        if found is not None:
+            yield found
+        for one in value.values():
+            yield from _without_metadata(one)
+
+
+def _id_in(value: Mapping[Any, Any]) -> UUID | None:
+    try:
+        return UUID(str(value["id"])) if "id" in value else None
+    except ValueError:
+        return None
+
+
 def gated(function: Function) -> Function:
     """A core function whose first argument is the session and whose answer goes through the gate."""
     return _decorated(function, wrote=False)
@@ -356,7 +403,11 @@ def _decorated(function: Function, *, wrote: bool) -> Function:
     @functools.wraps(function)
     def through_the_gate(session: Session, *arguments: Any, **named: Any) -> Any:
         answer = function(session, *arguments, **named)
-        return guard_of(session).gate(answer, wrote=wrote) if isinstance(answer, Model) else answer
+        if not isinstance(answer, Model):
+            return answer
+        whose = arguments[0] if arguments else named.get("user")
+        user = whose if isinstance(whose, str) else getattr(whose, "user", None)
+        return guard_of(session).gate(answer, user, wrote=wrote)
 
     through_the_gate.is_gated = True  # type: ignore[attr-defined]
     return cast("Function", through_the_gate)

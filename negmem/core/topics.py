@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from negmem.core.models.association import Topic, TopicList
+from negmem.core.pii import gated
 from negmem.core.session import Session
 from negmem.core.text.topic_labels import topic_label, word_counts
 from negmem.errors import UsageError
@@ -45,6 +46,7 @@ class _Centre:
     is_touched: bool = False
 
 
+@gated
 def list_topics(session: Session, user: str, *, limit: int = 20, offset: int = 0) -> TopicList:
     """A page of a user's topics, the largest first; those of two live memories or more.
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from negmem.core.formulas.pruning import Entry, Pruning, Reason, prune
 from negmem.core.models.pruning import Pruned, PrunedMemory, PruneReasons
+from negmem.core.pii import gated
 from negmem.core.session import Session
 from negmem.errors import NegmemError
 
@@ -85,11 +86,13 @@ def _now(session: Session) -> datetime:
     return moment.astimezone(timezone.utc)
 
 
+@gated
 def preview(session: Session, planned: PrunePlan) -> Pruned:
     """The plan as an answer; nothing is touched."""
     return _answer(planned, _items(session, planned), dry_run=True, changed_meanwhile=0)
 
 
+@gated
 def apply(
     session: Session,
     planned: PrunePlan,

@@ -27,6 +27,7 @@ from negmem.core.models.context import (
 from negmem.core.models.retrieval import SearchAnswer
 from negmem.core.retrieval.candidates import Candidate, searched, standing
 from negmem.core.retrieval.search import clean_question, search
+from negmem.core.pii import gated, guard_of
 from negmem.core.session import Session
 from negmem.core.text.names import check_name
 from negmem.db.failures import DatabaseError
@@ -53,6 +54,7 @@ class _Chosen:
     left_out: list[LeftOut]
 
 
+@gated
 def assemble(
     session: Session,
     user: str,
@@ -86,6 +88,7 @@ def assemble(
     both = shares(total, settings.memory_ratio, settings.history_ratio)
     counter = counter or TokenCounter(session.config.llm.model)
     candidates = standing(session, user, _thread_id(session, user, thread), blocks)
+    candidates = guard_of(session).leave_out(user, candidates, lambda one: one.id)
     answer: SearchAnswer | None = None
     if kinds := [_KINDS[name] for name in blocks if name in _KINDS]:
         answer = search(

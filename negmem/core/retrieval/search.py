@@ -18,6 +18,7 @@ from negmem.core.models.retrieval import (
     Took,
 )
 from negmem.core.retrieval.explain import explanation, plan_of, raw_score
+from negmem.core.pii import gated
 from negmem.core.session import Session
 from negmem.core.text.clean import TextRefusedError, clean_text, clean_value
 from negmem.core.text.moments import in_utc
@@ -109,6 +110,7 @@ class Question:
         }
 
 
+@gated
 def search(
     session: Session,
     user: str,
