@@ -137,11 +137,7 @@ def _in_known_words(fact: FactWrite, known: list[Any]) -> FactWrite:
 
 
 def _screened(session: Session, fact: FactWrite) -> FactWrite:
-    """The fact as the policies of personal data let it be stored."""
-    guard = guard_of(session)
-    if not guard.is_active:
-        return fact
-    screened = guard.screen(fact.key, fact.metadata, (fact.value,))
+    screened = guard_of(session).screen(fact.key, fact.metadata, (fact.value,))
     return replace(fact, key=screened.text, value=screened.beside[0], metadata=screened.metadata)
 
 
@@ -315,14 +311,8 @@ def _fetch(session: Session, user: str, ids: Sequence[UUID]) -> list[Fact]:
     return [Fact(**row) for row in session.database.rows("facts", "show", params)]
 
 
-@gated
-def show(session: Session, user: str, fact_id: UUID) -> Fact:
-    """One version of a fact, in force or not. Raises: NegmemError `fact_unknown`, `pii_withheld`."""
-    return _stored(session, user, fact_id)
-
-
 def _stored(session: Session, user: str, fact_id: UUID) -> Fact:
-    """The fact as it stands, whoever asks: for what is gated later."""
+    """One version of a fact, in force or not. Raises: NegmemError `fact_unknown`."""
     found = _fetch(session, user, [fact_id])
     if not found:
         raise NegmemError(
@@ -332,6 +322,9 @@ def _stored(session: Session, user: str, fact_id: UUID) -> Fact:
             hint=f"negmem fact list --user {user}",
         )
     return found[0]
+
+
+show = gated(_stored)
 
 
 @gated

@@ -222,7 +222,9 @@ class Guard:
         params = {"user_id": user, "app_name": self._session.app, "ids": list(ids)}
         return {row["id"] for row in self._session.database.rows("pii", "unscanned", params)}
 
-    def leave_out(self, user: str, items: Sequence[Item], id_of: Callable[[Item], UUID]) -> list[Item]:
+    def leave_out(
+        self, user: str, items: Sequence[Item], id_of: Callable[[Item], UUID]
+    ) -> list[Item]:
         """The items that may be put into a text for this role; the others are counted in a warning."""
         found = self.withheld(user, [id_of(item) for item in items])
         if found:
@@ -367,7 +369,8 @@ def _without_metadata(value: Any) -> Iterator[UUID]:
     """Ids of the items of an answer that don't say themselves whether they were scanned."""
     if isinstance(value, Model):
         found = getattr(value, "id", None)
-        if isinstance(found, UUID) and not {"metadata", "details"} & type(value).model_fields.keys():
+        says_so = {"metadata", "details"} & type(value).model_fields.keys()
+        if isinstance(found, UUID) and not says_so:
             yield found
         for name in type(value).model_fields:
             yield from _without_metadata(getattr(value, name))

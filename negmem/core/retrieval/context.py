@@ -25,9 +25,9 @@ from negmem.core.models.context import (
     LeftOut,
 )
 from negmem.core.models.retrieval import SearchAnswer
+from negmem.core.pii import gated, guard_of
 from negmem.core.retrieval.candidates import Candidate, searched, standing
 from negmem.core.retrieval.search import clean_question, search
-from negmem.core.pii import gated, guard_of
 from negmem.core.session import Session
 from negmem.core.text.names import check_name
 from negmem.db.failures import DatabaseError

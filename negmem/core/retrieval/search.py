@@ -17,8 +17,8 @@ from negmem.core.models.retrieval import (
     SearchResult,
     Took,
 )
-from negmem.core.retrieval.explain import explanation, plan_of, raw_score
 from negmem.core.pii import gated
+from negmem.core.retrieval.explain import explanation, plan_of, raw_score
 from negmem.core.session import Session
 from negmem.core.text.clean import TextRefusedError, clean_text, clean_value
 from negmem.core.text.moments import in_utc
