@@ -94,16 +94,16 @@ def _write_batch(session: Session, user: str, facts: Sequence[FactWrite]) -> lis
     for row in session.database.rows("facts", "standing", {**scope, **keys}):
         known.setdefault((row["type"], row["key"]), []).append(row["value"])
         if row["embedded"]:
-            embedded.add(_words(row["key"], row["value"]))
+            embedded.add(fact_text(row["key"], row["value"]))
     facts = [_in_known_words(fact, known.setdefault((fact.type, fact.key), [])) for fact in facts]
-    texts = list(dict.fromkeys(_words(fact.key, fact.value) for fact in facts))
+    texts = list(dict.fromkeys(fact_text(fact.key, fact.value) for fact in facts))
     due = [text for text in texts if text not in embedded]
     vectors = embed_texts(session, due)
     by_text = dict(zip(due, vectors.vectors, strict=True)) if vectors else {}
     documents = []
     for fact in facts:
         document = _document(fact)
-        vector = by_text.get(_words(fact.key, fact.value))
+        vector = by_text.get(fact_text(fact.key, fact.value))
         if vectors is not None and vector is not None:
             document["model_id"] = vectors.model_id
             document["embedding"] = "[" + ",".join(map(repr, vector)) + "]"
@@ -119,10 +119,6 @@ def _write_batch(session: Session, user: str, facts: Sequence[FactWrite]) -> lis
                 raise
             time.sleep(random.uniform(0.02, 0.1) * attempt)
     raise AssertionError("the last try raises")
-
-
-def _words(key: str, value: Any) -> str:
-    return fact_text(key, value)
 
 
 def _in_known_words(fact: FactWrite, known: list[Any]) -> FactWrite:
@@ -162,8 +158,7 @@ def _checked(fact: FactWrite) -> FactWrite:
         key, _ = clean_text(fact.key)
     except TextRefusedError as error:
         raise _invalid(f"{error.reason}: {error.detail}") from None
-    size = len(json.dumps(value, ensure_ascii=False))
-    if size > MAX_VALUE_CHARACTERS:
+    if (size := len(json.dumps(value, ensure_ascii=False))) > MAX_VALUE_CHARACTERS:
         raise _invalid(f"its value has {size:,} characters, at most {MAX_VALUE_CHARACTERS:,}")
     assert isinstance(metadata, dict)
     return replace(fact, key=key.strip(), value=value, metadata=metadata)
