@@ -17,6 +17,7 @@ import negmem
 from negmem.core.formulas.budget import Group, Item, Packed, Section, pack
 from negmem.core.models.context import ContextTokenizer, LeftOut
 from negmem.core.models.recall import CacheState, Recall, RecallCache, RecallItem
+from negmem.core.pii import gated, guard_of
 from negmem.core.session import Session
 from negmem.core.text.labelled import date_part, labelled, short_id
 from negmem.db.failures import DatabaseError
@@ -37,6 +38,7 @@ _CHANGED = {
 _MAX_CHARS_PER_TOKEN = 64
 
 
+@gated
 def recall(
     session: Session,
     user: str,
@@ -75,6 +77,12 @@ def recall(
         answer = _make(session, scope, total, counter, made_by, state, reason)
     if counter.notice is not None:
         session.warn("tokens_not_exact", counter.notice)
+    seen = guard_of(session).leave_out(user, answer.items, lambda item: item.id)
+    if len(seen) < len(answer.items):
+        text = "\n".join(item.text for item in seen)
+        answer = answer.model_copy(
+            update={"items": seen, "text": text, "tokens": counter.count(text)}
+        )
     if record and row["user_known"] and answer.items:
         return answer.model_copy(update={"retrieval_id": _record(session, scope, answer)})
     return answer
