@@ -116,6 +116,31 @@ class Llm(Section):
         "a litellm model name; its tokenizer counts the tokens of contexts; null: no model",
         min_length=1,
     )
+    api_base: str | None = key(
+        None,
+        "the endpoint; null: the one of the model's vendor",
+        min_length=1,
+        json_schema_extra={"may_hold_secret": True},
+    )
+    api_key_env: VariableName | None = key(
+        None,
+        "the name of the environment variable that holds the key; null: the vendor's own variable",
+    )
+    timeout_ms: int = key(60_000, "when a request is given up", ge=50, le=600_000)
+    max_retries: int = key(
+        3, "times: how often a request that may succeed later is repeated", ge=0, le=20
+    )
+    max_output_tokens: int = key(4_096, "tokens that one answer may have", ge=64, le=1_000_000)
+    batch_turns: int = key(10, "turns of the user in one request of extraction", ge=1, le=200)
+    batch_chars: int = key(
+        6_000, "characters of turns in one request of extraction", ge=200, le=1_000_000
+    )
+    input_usd_per_million: float | None = key(
+        None, "US dollars for a million tokens in; null: what litellm's price list says", ge=0
+    )
+    output_usd_per_million: float | None = key(
+        None, "US dollars for a million tokens out; null: what litellm's price list says", ge=0
+    )
 
 
 class RetentionPolicy(Section):

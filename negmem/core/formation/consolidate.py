@@ -331,7 +331,7 @@ class Consolidation:
         name = self._session.config.llm.model
         if name is None or self._extractor == "pattern":
             return None
-        from negmem.providers.generation import Budget, Generator, GeneratorSettings
+        from negmem.providers.generation import Budget, make_generator
 
         options, config = self._options, self._config
 
@@ -345,7 +345,7 @@ class Consolidation:
             max_tokens=None if tokens is None else int(tokens),
             max_cost_usd=ceiling(options.max_cost_usd, config.max_cost_usd),
         )
-        return Generator(GeneratorSettings(model=name), budget, env=self._session.env)
+        return make_generator(self._session.config.llm, budget, env=self._session.env)
 
     def _llm_use(self) -> LlmUse:
         if self._generator is None:
