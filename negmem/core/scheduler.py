@@ -21,6 +21,8 @@ from typing import Any
 
 from negmem.core.automation.job_catalog import WantedJob, wanted_jobs
 from negmem.core.automation.job_runs import run_to_end
+from negmem.core.automation.run_history import purge
+from negmem.core.formation.standby import Standby
 from negmem.core.formulas.due_times import due_after, due_before
 from negmem.core.models.job import ScheduledJob, SchedulerLeader, SchedulerRun, SchedulerStatus
 from negmem.core.models.schedule import EverySeconds, parse_cron
@@ -38,6 +40,7 @@ AGENDA_S = 5.0
 GRACE_S = 10.0
 # Between attempts where the database fails: twice as long each time, this at most.
 PATIENCE_S = 30.0
+_DAY_S = 86_400.0
 
 Emit = Callable[..., None]
 
@@ -112,6 +115,7 @@ class Scheduler:
         clock: Callable[[datetime], datetime] = lambda now: now,
         grace_s: float = GRACE_S,
     ) -> None:
+        self.session = session
         self.emit = emit
         self.clock = clock
         self.grace_s = grace_s
@@ -131,12 +135,15 @@ class Scheduler:
         self._counts = {"succeeded": 0, "failed": 0, "skipped": 0}
         self._failure: NegmemError | None = None
         self._failures = 0
+        self._tidy_at = time.monotonic()
+        self._standby = Standby(session, emit)
 
     def stop(self, why: str) -> None:
         """Ask it to end: a run under way is finished, or cancelled after the grace. Signal-safe."""
         if not self._stopped_by:
             self._stopped_at = time.monotonic()
             self._stopped_by = why
+        self._standby.stop()
         with contextlib.suppress(OSError):  # the pipe is closed at the very end
             os.write(self._waker, b".")
 
@@ -154,10 +161,13 @@ class Scheduler:
             while not self._stopped_by:
                 pause = self._turn()
                 if once:
+                    self._standby.wait()
                     self._stopped_by = self._stopped_by or "once"
                     break
                 self._wait(pause)
         finally:
+            self._standby.stop()
+            self._standby.wait()
             self._ended.set()
             beat.join()
             self._leave()
@@ -221,12 +231,37 @@ class Scheduler:
             ]
             due = next((item for item in items if item.is_due(now)), None)
             if due is None:
+                self._tidy()
+                self._consolidate(rows, items)
                 waits = [(n - now).total_seconds() for i in items if (n := i.next_run(now))]
                 return max(0.05, min([AGENDA_S, *waits]))
             if self._stopped_by or not self._leads:
                 return 0.0
             self._tried[due.job.app, due.job.kind.key] = now
             self._run(due)
+
+    def _consolidate(self, rows: Sequence[Mapping[str, Any]], items: Sequence[AgendaItem]) -> None:
+        """The queue of consolidation, for the apps whose `automation.consolidation` is enabled."""
+        enabled = {
+            item.job.app
+            for item in items
+            if item.job.kind.key == "trigger_consolidation" and item.job.enabled
+        }
+        main = any(row["is_main"] and row["app"] in enabled for row in rows)
+        self._standby.look(self.database, enabled, main_enabled=main)
+
+    def _tidy(self) -> None:
+        """Once a day: the records of runs whose lifetime is over."""
+        if time.monotonic() < self._tidy_at or self._stopped_by:
+            return
+        self._tidy_at = time.monotonic() + _DAY_S
+        try:
+            done = purge(self.session, database=self.database)
+        except NegmemError as error:
+            self.emit("purge_failed", code=error.code, why=error.why or error.message)
+            return
+        if done.automation_runs or done.job_run_details:
+            self.emit("runs_purged", own=done.automation_runs, of_pg_cron=done.job_run_details or 0)
 
     def _with_trials(self, item: AgendaItem) -> AgendaItem:
         """What was tried here counts as started even where it could not be put on record."""

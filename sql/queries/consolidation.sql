@@ -219,3 +219,18 @@ LIMIT %(most)s::integer;
 -- name: rescore
 -- params: user_id, app_name, ids
 SELECT :"schema".rescore_memories(%(user_id)s::text, %(app_name)s::text, %(ids)s::uuid[]) AS rescored;
+
+-- name: due_apps
+-- params: enabled, main_enabled
+-- returns: apps with a job that is due for the scheduler: those that are enabled, and with the main app those
+--   that have no config of their own
+SELECT DISTINCT j.app_name::text AS app
+FROM :"schema".consolidation_jobs AS j
+LEFT JOIN :"schema".users AS u ON u.user_id = j.user_id AND u.app_name = j.app_name
+WHERE (j.status = 'pending' AND j.next_attempt_at <= clock_timestamp()
+        OR j.status = 'running' AND j.lease_until < clock_timestamp())
+    AND u.paused_at IS NULL AND u.held_at IS NULL AND u.erasing_since IS NULL
+    AND (j.app_name = ANY (%(enabled)s::text[])
+        OR %(main_enabled)s::boolean AND NOT EXISTS (
+            SELECT 1 FROM :"schema".memory_automation_configs AS c WHERE c.app_name = j.app_name))
+ORDER BY app;
