@@ -328,22 +328,17 @@ class Consolidation:
         return "llm" if has_model and wanted != "pattern" else "pattern"
 
     def _make_generator(self) -> Generator | None:
-        name = self._session.config.llm.model
-        if name is None or self._extractor == "pattern":
+        if self._extractor == "pattern":
             return None
         from negmem.providers.generation import Budget, make_generator
 
         options, config = self._options, self._config
-
-        def ceiling(asked: float | None, stands: float | None) -> float | None:
-            return stands if asked is None else asked
-
-        calls = ceiling(options.max_calls, config.max_calls)
-        tokens = ceiling(options.max_tokens, config.max_tokens)
         budget = Budget(
-            max_calls=None if calls is None else int(calls),
-            max_tokens=None if tokens is None else int(tokens),
-            max_cost_usd=ceiling(options.max_cost_usd, config.max_cost_usd),
+            max_calls=config.max_calls if options.max_calls is None else options.max_calls,
+            max_tokens=config.max_tokens if options.max_tokens is None else options.max_tokens,
+            max_cost_usd=config.max_cost_usd
+            if options.max_cost_usd is None
+            else options.max_cost_usd,
         )
         return make_generator(self._session.config.llm, budget, env=self._session.env)
 
