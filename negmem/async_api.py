@@ -178,6 +178,7 @@ class AsyncAutomation(_Noun):
     reconcile = _awaited_of("automation", api.Automation.reconcile)
     run = _awaited_of("automation", api.Automation.run)
     logs = _awaited_of("automation", api.Automation.logs)
+    purge = _awaited_of("automation", api.Automation.purge)
 
 
 class AsyncConsolidation(_Noun):

@@ -8,7 +8,7 @@ from negmem.api.arguments import Noun
 
 if TYPE_CHECKING:
     from negmem.core.models.change import AutomationSnapshot, JobSwitch, Reconciled
-    from negmem.core.models.job import JobRun, RunLog
+    from negmem.core.models.job import JobRun, PurgedRuns, RunLog
 
 
 class Automation(Noun):
@@ -43,6 +43,12 @@ class Automation(Noun):
         from negmem.core.automation.job_runs import run
 
         return run(self._owner.session, job, dry_run=dry_run)
+
+    def purge(self, *, older_than_days: int | None = None, dry_run: bool = False) -> PurgedRuns:
+        """Delete old records of runs, of negmem's jobs alone. Default: `retention.run_log_days`."""
+        from negmem.core.automation.run_history import purge
+
+        return purge(self._owner.session, older_than_days=older_than_days, dry_run=dry_run)
 
     def logs(self, job: str | None = None, *, limit: int = 20) -> RunLog:
         """Recent runs, newest first, each saying what ran it."""

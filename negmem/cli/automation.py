@@ -30,6 +30,12 @@ Jobs = Annotated[
         metavar="[JOB…]", help="cleanup_memories, trigger_consolidation or reweight_relevance."
     ),
 ]
+OlderThan = Annotated[
+    int | None,
+    typer.Option(
+        "--older-than", metavar="DAYS", help="Default: retention.run_log_days of the YAML (90)."
+    ),
+]
 FormatOption = Annotated[
     str, typer.Option("--format", metavar="crontab|systemd|kubernetes", help="For which scheduler.")
 ]
@@ -127,6 +133,23 @@ def logs(common: Common, job: OptionalJob = None, limit: Limit = 20) -> int:
         session.require_installed()
         found = read_logs(session, job, limit=limit)
         common.console.answer("automation.logs/1", found, draw_logs)
+    return ExitCode.DONE
+
+
+@command(app, "purge", path="automation purge", writes=True)
+def purge(common: Common, older_than: OlderThan = None) -> int:
+    """Delete old records of runs: negmem's own, and those of its jobs in pg_cron's log.
+
+    Rows of other jobs are never touched, and the last run of each job stays. With -v it prints the
+    statement by which pg_cron trims its log of these jobs by itself.
+    """
+    from negmem.cli.render.automation import draw_purged
+    from negmem.core.automation.run_history import purge as purge_runs
+
+    with common.session() as session:
+        session.require_installed()
+        done = purge_runs(session, older_than_days=older_than, dry_run=common.dry_run)
+        common.console.answer("automation.purge/1", done, draw_purged)
     return ExitCode.DONE
 
 

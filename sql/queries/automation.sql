@@ -37,3 +37,9 @@ SELECT cron.schedule_in_database(:'name', :'schedule', :'command', :'database', 
 
 -- name: unschedule_by_hand
 SELECT cron.unschedule(:job_id)
+
+-- name: purge_by_hand
+SELECT cron.schedule(:'name', :'schedule', :'command')
+
+-- name: purge_command
+DELETE FROM cron.job_run_details AS d WHERE d.jobid IN (SELECT j.jobid FROM cron.job AS j WHERE j.database = :'database' AND j.jobname IN (:names)) AND d.start_time < now() - interval :'age'

@@ -169,3 +169,57 @@ UPDATE :"schema".automation_runs AS r
 SET status = %(status)s::varchar, rows_touched = %(rows_touched)s::bigint, message = %(message)s::text,
     finished_at = clock_timestamp()
 WHERE r.id = %(run_id)s::uuid;
+
+-- name: old_own_runs
+-- params: jobs, days
+-- returns: how many runs in negmem's own table are too old; the last of each job and app stays, from which its
+--   schedule counts
+SELECT count(*)::bigint AS runs
+FROM :"schema".automation_runs AS r
+WHERE r.job = ANY (%(jobs)s::varchar[]) AND r.started_at < now() - make_interval(days => %(days)s::integer)
+    AND EXISTS (
+        SELECT FROM :"schema".automation_runs AS later
+        WHERE later.job = r.job AND later.app_name IS NOT DISTINCT FROM r.app_name
+            AND later.started_at > r.started_at AND later.status NOT IN ('running', 'skipped'));
+
+-- name: purge_own_runs
+-- params: jobs, days, most
+DELETE FROM :"schema".automation_runs AS r
+WHERE r.id IN (
+    SELECT o.id
+    FROM :"schema".automation_runs AS o
+    WHERE o.job = ANY (%(jobs)s::varchar[]) AND o.started_at < now() - make_interval(days => %(days)s::integer)
+        AND EXISTS (
+            SELECT FROM :"schema".automation_runs AS later
+            WHERE later.job = o.job AND later.app_name IS NOT DISTINCT FROM o.app_name
+                AND later.started_at > o.started_at AND later.status NOT IN ('running', 'skipped'))
+    ORDER BY o.id
+    LIMIT %(most)s::integer
+    FOR UPDATE SKIP LOCKED);
+
+-- name: old_runs
+-- params: job_ids, database, commands, days, after, most
+-- returns: of a stretch of pg_cron's log in its order: the runs of ours that are too old, where the stretch ends, and
+--   whether what follows may be too old. Ours: of these jobs, or of a job that is gone and called negmem in this
+--   database. The log's only index is its order, so a stretch costs what it holds
+WITH stretch AS (
+    SELECT d.runid, d.jobid, d.database, d.command, d.start_time
+    FROM cron.job_run_details AS d
+    WHERE d.runid > %(after)s::bigint
+    ORDER BY d.runid
+    LIMIT %(most)s::integer
+)
+SELECT max(s.runid) AS last, count(*)::integer AS seen,
+    COALESCE(bool_or(s.start_time < now() - make_interval(days => %(days)s::integer)), false) AS goes_on,
+    COALESCE(array_agg(s.runid) FILTER (
+        WHERE s.start_time < now() - make_interval(days => %(days)s::integer)
+            AND (s.jobid = ANY (%(job_ids)s::bigint[])
+                OR (s.database = %(database)s::text
+                    AND EXISTS (SELECT FROM unnest(%(commands)s::text[]) AS c (beginning)
+                                WHERE starts_with(s.command, c.beginning))
+                    AND NOT EXISTS (SELECT FROM cron.job AS j WHERE j.jobid = s.jobid)))), '{}') AS run_ids
+FROM stretch AS s;
+
+-- name: purge_runs
+-- params: run_ids
+DELETE FROM cron.job_run_details AS d WHERE d.runid = ANY (%(run_ids)s::bigint[]);

@@ -211,6 +211,67 @@ def test_the_log_of_a_huge_history_is_read_from_its_end(
     assert log["runs"][0]["sources"] == ["cron.job_run_details"]
 
 
+@pytest.mark.needs_cron
+def test_old_runs_go_and_those_of_others_stay(
+    negmem: CliRunner, desk: CronDesk, database: TestDatabase
+) -> None:
+    negmem("automation", "enable", C).ok()
+    job_id = desk.job()["jobid"]
+    gone = "SELECT negentropy.cleanup_low_value_memories(0.2, 7, 0.1)"
+    # In the log's order: 200,000 old ones of others, old ones of ours, of a job of ours that is gone, new ones.
+    for job, where, command, age, count in (
+        (0, "x", "SELECT 1", "200 days", 200_000),
+        (job_id, database.name, "SELECT 2", "100 days", 30),
+        (-1, database.name, gone, "100 days", 4),
+        (-1, "x", gone, "100 days", 4),
+        (job_id, database.name, "SELECT 2", "80 days", 5),
+    ):
+        desk.sql(
+            "INSERT INTO cron.job_run_details (jobid, runid, database, username, command, status,"
+            " start_time, end_time) SELECT %s, nextval('cron.runid_seq'), %s, 'x', %s, 'succeeded',"
+            " now() - %s::interval, now() - %s::interval FROM generate_series(1, %s)",
+            (job, where, command, age, age, count),
+        )
+    database.rows(
+        "INSERT INTO negentropy.automation_runs (job, status, started_at) SELECT job, 'succeeded',"
+        " now() - n * interval '1 day' FROM generate_series(95, 110) AS n, unnest(ARRAY['"
+        "cleanup_memories', 'reweight_relevance']) AS job"
+    )
+    database.rows(
+        "INSERT INTO negentropy.automation_runs (job, status) VALUES ('cleanup_memories', 'failed')"
+    )
+    left = (
+        "SELECT database, count(*) AS n FROM cron.job_run_details WHERE username = 'x' GROUP BY 1"
+    )
+    try:
+        planned = negmem("automation", "purge", "--dry-run", "--json").ok().json
+        assert (planned["automation_runs"], planned["job_run_details"]) == (31, 34)
+        assert len(desk.sql(left)) == 2
+        done = negmem("automation", "purge", "--json").ok().json
+        assert (done["automation_runs"], done["job_run_details"]) == (31, 34)
+        counts = {row["database"]: row["n"] for row in desk.sql(left)}
+        assert counts == {"x": 200_004, database.name: 5}
+        # The last run of each job stays.
+        assert database.rows(
+            "SELECT job, count(*) FROM negentropy.automation_runs GROUP BY job ORDER BY job"
+        ) == [("cleanup_memories", 1), ("reweight_relevance", 1)]
+        assert "0 rows of automation_runs · 0 of" in negmem("automation", "purge").ok().stdout
+        assert negmem("automation", "purge", "-q").ok().stdout == ""
+        # The statement that is offered does the same from within pg_cron.
+        desk.sql(
+            "UPDATE cron.job_run_details SET start_time = now() - interval '1 year'"
+            " WHERE jobid = %s",
+            (job_id,),
+        )
+        desk.sql(done["schedule_statement"])
+        (offered,) = [row for row in desk.jobs() if row["jobname"] == desk.name("purge_run_log")]
+        desk.sql(offered["command"])
+        assert {row["database"]: row["n"] for row in desk.sql(left)} == {"x": 200_004}
+    finally:
+        desk.sql("DELETE FROM cron.job_run_details WHERE username = 'x'")
+    assert negmem("automation", "purge", "--older-than", "0").code == 2
+
+
 @contextmanager
 def _as_before(cron_database: TestDatabase) -> Iterator[None]:
     """Leave pg_cron as other tests expect it, in the one database that it has."""

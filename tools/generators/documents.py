@@ -60,6 +60,7 @@ DOCUMENTS: dict[str, tuple[str, ...]] = {
     "automation.disable/1": ("negmem.core.models.change:JobSwitch",),
     "automation.reconcile/1": ("negmem.core.models.change:Reconciled",),
     "automation.run/1": ("negmem.core.models.job:JobRun",),
+    "automation.purge/1": ("negmem.core.models.job:PurgedRuns",),
     "automation.logs/1": ("negmem.core.models.job:RunLog",),
     "automation.export/1": ("negmem.core.models.job:JobExport",),
     "scheduler.run/1": ("negmem.core.models.job:SchedulerRun",),

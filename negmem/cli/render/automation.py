@@ -17,7 +17,7 @@ if TYPE_CHECKING:
         Reconciled,
         SkippedChange,
     )
-    from negmem.core.models.job import JobExport, JobRun, RunLog
+    from negmem.core.models.job import JobExport, JobRun, PurgedRuns, RunLog
 
 _STYLES = {
     "scheduled": "ok",
@@ -140,6 +140,20 @@ def draw_logs(console: Console, log: RunLog) -> None:
         console.out(f"no run on record in {' and '.join(log.looked_at)}")
     if log.truncated:
         console.note(f"the latest {len(log.runs)}; more with --limit")
+
+
+def draw_purged(console: Console, done: PurgedRuns) -> None:
+    """How many rows went from which record; with -q nothing where none did."""
+    nothing = not done.automation_runs and not done.job_run_details
+    if not (console.common.quiet and nothing):
+        verb = "would delete" if done.dry_run else "deleted"
+        theirs = "-" if done.job_run_details is None else f"{done.job_run_details:,}"
+        console.out(
+            f"{verb}  {done.automation_runs:,} rows of automation_runs · {theirs} of"
+            f" cron.job_run_details  (older than {done.keep_days} days)"
+        )
+    if done.schedule_statement is not None and (console.common.verbose or done.dry_run):
+        console.out(f"by pg_cron itself, in its database: {safe_text(done.schedule_statement)}")
 
 
 def draw_export(console: Console, done: JobExport) -> None:

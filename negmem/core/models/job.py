@@ -57,6 +57,20 @@ class RunLog(Model):
     truncated: bool
 
 
+class PurgedRuns(Model):
+    """Old records of runs that were deleted, or would be: of negmem's jobs alone.
+
+    `job_run_details` null: pg_cron's log could not be had. `schedule_statement`: what makes pg_cron
+    trim its own log of these jobs each night, to be run where pg_cron lives.
+    """
+
+    dry_run: bool
+    keep_days: int
+    automation_runs: int
+    job_run_details: int | None
+    schedule_statement: str | None
+
+
 class JobExport(Model):
     """The jobs for a scheduler outside the database; `text` is a file of its format."""
 
