@@ -127,7 +127,7 @@ def test_what_is_off_or_not_due_does_not_run(database: TestDatabase) -> None:
 def test_old_records_of_runs_go_by_themselves(database: TestDatabase) -> None:
     database.rows(
         f"INSERT INTO {S}.automation_runs (job, status, started_at) SELECT 'cleanup_memories',"
-        " 'succeeded', now() - n * interval '1 day' FROM generate_series(89, 93) AS n"
+        " 'succeeded', now() - n * interval '1 day' FROM generate_series(88, 93) AS n"
     )
     assert "runs_purged" in run_once(database)[1]
     assert len(runs(database)) == 2
