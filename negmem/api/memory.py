@@ -18,6 +18,7 @@ from negmem.api.core_blocks import Core
 from negmem.api.curator import Curator
 from negmem.api.instructions import Instructions
 from negmem.api.memories import Memories
+from negmem.core.models.context import SECTIONS
 from negmem.core.session import Session, open_session
 
 if TYPE_CHECKING:
@@ -256,7 +257,7 @@ class Memory:
         user: str,
         max_tokens: int | None = None,
         thread: str | None = None,
-        blocks: Sequence[str] = ("core", "profile", "memories", "facts", "history"),
+        blocks: Sequence[str] = SECTIONS,
         level: str = "auto",
         record: bool = True,
     ) -> Context:

@@ -32,7 +32,7 @@ def context(
     blocks: Annotated[
         str,
         typer.Option("--blocks", metavar="NAMES", help="Sections to fill, with commas between."),
-    ] = "core,profile,memories,facts,history",
+    ] = "summary,core,instructions,profile,reflections,memories,facts,knowledge,history",
     level: Annotated[
         str,
         typer.Option("--level", metavar="LEVEL", help="auto, hybrid, vector, keyword or ilike."),
@@ -44,7 +44,7 @@ def context(
         bool, typer.Option("--no-record", help="Count no access, write no log.")
     ] = False,
 ) -> int:
-    """Core blocks, profile, found memories and facts, the last turns: on stdout, ready to be read.
+    """Summary, core blocks, profile, what is found, the last turns: on stdout, ready to be read.
 
     Of the budget 20 % stay free for the system prompt, unless the stored config says otherwise.
     """

@@ -1,5 +1,8 @@
--- What belongs into a context whatever is asked: core blocks, the profile, and what was last said.
+-- What belongs into a context whatever is asked: the user's summary, core blocks, instructions, the profile, and
+-- what was last said.
 --
+--   summary   of the user, unless it is older than a day: then what it says may have changed
+--   instruction  of the app, the newest version of each key
 --   core      blocks of the thread, then of the app, then of the user; newer versions first
 --   profile   active facts of type profile, the more important first
 --   history   messages of one thread, newest first: the named one, else the one that changed last. Calls of
@@ -45,6 +48,25 @@ AS $function$
         WHERE b.app_name = p_app_name
             AND (b.owner_kind, b.owner) IN (('user', p_user_id), ('global', ''))
             AND (b.thread_id IS NULL OR b.thread_id = (SELECT h.id FROM thread AS h))
+        ORDER BY 2
+        LIMIT 100
+    )
+    UNION ALL
+    SELECT 'summary', 1, u.id, u.summary_type::text, u.content, u.updated_at, NULL, NULL
+    FROM memory_summaries AS u
+    WHERE u.user_id = p_user_id AND u.app_name = p_app_name AND u.summary_type = 'user_profile'
+        AND u.thread_id IS NULL AND u.updated_at > now() - interval '24 hours'
+    UNION ALL
+    (
+        SELECT 'instruction', row_number() OVER (ORDER BY i.instruction_key), i.id, i.instruction_key::text,
+            i.content, i.created_at, NULL, NULL
+        FROM (
+            SELECT DISTINCT ON (one.instruction_key) one.id, one.instruction_key, one.content, one.created_at
+            FROM instructions AS one
+            WHERE one.app_name = p_app_name
+            ORDER BY one.instruction_key, one.version DESC
+        ) AS i
+        WHERE btrim(i.content, E' \n\r\t') <> ''
         ORDER BY 2
         LIMIT 100
     )

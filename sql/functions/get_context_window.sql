@@ -1,10 +1,11 @@
 -- What an agent should read before it answers, within a budget of tokens, in reading order.
 --
--- Rows of `core` and `profile`, then `memory` and `fact` as the search ranks them, then `history`, the
--- last messages of one thread, oldest first. p_max_tokens times p_memory_ratio may go to what is
--- remembered, times p_history_ratio to what was last said; what history leaves goes to memory. Core
--- blocks have at most 30 % of the memory's share, the profile 20 %. A memory of the same thread that says
--- what the history shows is left out.
+-- Rows of `summary`, `core`, `instruction` and `profile`, then `reflection`, `memory` and `fact` as the search ranks
+-- them, `knowledge`, and `history`, the last messages of one thread, oldest first. p_max_tokens times
+-- p_memory_ratio may go to what is remembered, times p_history_ratio to what was last said; what history
+-- leaves goes to memory. Of the memory's share core blocks have at most 30 %, the profile and knowledge 20 %,
+-- summary and instructions 15 %, reflections 10 %. What the history or an earlier section says in the same
+-- words is left out.
 --
 -- Candidates and their order are those of `negmem context`; tokens are estimated by the script of the
 -- text, on the high side. A text that does not fit is left out, a smaller one after it may come in;
@@ -39,17 +40,19 @@ AS $function$
 #variable_conflict use_column
 DECLARE
     c_candidates CONSTANT integer := 50;
-    c_core CONSTANT double precision := 0.3;
-    c_profile CONSTANT double precision := 0.2;
+    -- As in negmem/core/retrieval/packing.py.
+    c_shares CONSTANT jsonb := '{"core": 0.3, "instruction": 0.15, "summary": 0.15, "profile": 0.2,
+        "reflection": 0.1, "knowledge": 0.2}';
+    c_reading CONSTANT text[] := '{summary,core,instruction,profile,reflection,memory,fact,knowledge}';
     v_memory bigint;
     v_history bigint;
-    v_core bigint;
-    v_profile bigint;
     v_room bigint;
     v_tokens integer;
-    v_thread uuid;
+    v_left jsonb := '{}';
     v_said text[] := '{}';
-    v_facts text[] := '{}';
+    v_seen text[] := '{}';
+    v_sections text[] := '{}';
+    v_texts text[] := '{}';
     v_scores double precision[] := '{}';
     v_row record;
 BEGIN
@@ -66,12 +69,11 @@ BEGIN
     END IF;
     v_memory := floor(p_max_tokens * p_memory_ratio + 1e-9);
     v_history := LEAST(floor(p_max_tokens * p_history_ratio + 1e-9)::bigint, p_max_tokens - v_memory);
-    v_core := floor(c_core * v_memory);
-    v_profile := floor(c_profile * v_memory);
+    SELECT jsonb_object_agg(c.key, floor(c.value::float8 * v_memory)) INTO v_left FROM jsonb_each_text(c_shares) AS c;
 
     -- One more for the line end that joins a text to the next.
     FOR v_row IN
-        SELECT c.content, c.thread_id
+        SELECT c.content
         FROM context_candidates(p_user_id, p_app_name, p_thread_id) AS c
         WHERE c.section = 'history'
         ORDER BY c.rank
@@ -80,29 +82,19 @@ BEGIN
         EXIT WHEN v_tokens > v_history;
         v_history := v_history - v_tokens;
         v_said := v_said || v_row.content;
-        v_thread := v_row.thread_id;
+        v_seen := v_seen || btrim(regexp_replace(v_row.content, '[ \t\r\n]+', ' ', 'g'), ' ');
     END LOOP;
     v_room := v_memory + v_history;
 
     FOR v_row IN
-        SELECT c.section, c.content
+        SELECT c.section, c.content, 1::float8 AS score, false AS is_profile,
+            array_position('{core,instruction,summary,profile}'::text[], c.section) AS place, c.rank
         FROM context_candidates(p_user_id, p_app_name, p_thread_id) AS c
-        WHERE c.section IN ('core', 'profile')
-        ORDER BY c.section, c.rank
-    LOOP
-        v_tokens := estimate_tokens(v_row.content) + 1;
-        CONTINUE WHEN v_tokens > LEAST(v_room, CASE v_row.section WHEN 'core' THEN v_core ELSE v_profile END);
-        v_room := v_room - v_tokens;
-        IF v_row.section = 'core' THEN
-            v_core := v_core - v_tokens;
-        ELSE
-            v_profile := v_profile - v_tokens;
-        END IF;
-        RETURN QUERY SELECT v_row.section::varchar(50), v_row.content::text, 1::float8, v_tokens;
-    END LOOP;
-
-    FOR v_row IN
-        SELECT s.kind, s.score, COALESCE(m.content, fact_text(f.key, f.value)) AS content
+        WHERE c.section <> 'history'
+        UNION ALL
+        SELECT CASE WHEN s.kind = 'memory' AND m.metadata ->> 'subtype' = 'reflection' THEN 'reflection' ELSE s.kind END,
+            COALESCE(m.content, fact_text(f.key, f.value)), s.score, f.fact_type = 'profile',
+            CASE WHEN m.metadata ->> 'subtype' = 'reflection' THEN 5 ELSE 6 END, s.ordinality
         FROM search_items(p_user_id, p_app_name, p_query, p_query_embedding,
             CASE WHEN p_query_embedding IS NULL THEN 'keyword' ELSE 'hybrid' END, c_candidates)
             WITH ORDINALITY AS s
@@ -110,25 +102,29 @@ BEGIN
             ON s.kind = 'memory' AND m.user_id = p_user_id AND m.app_name = p_app_name AND m.id = s.id
         LEFT JOIN facts AS f
             ON s.kind = 'fact' AND f.user_id = p_user_id AND f.app_name = p_app_name AND f.id = s.id
-        WHERE (m.thread_id = v_thread AND m.content = ANY (v_said)) IS NOT TRUE
-            AND f.fact_type IS DISTINCT FROM 'profile'
-        ORDER BY s.ordinality
+        UNION ALL
+        SELECT 'knowledge', k.content, k.score, false, 7, k.rank
+        FROM knowledge_candidates(p_user_id, p_app_name, p_query) AS k
+        ORDER BY 5, 6
     LOOP
+        CONTINUE WHEN v_row.is_profile
+            OR btrim(regexp_replace(v_row.content, '[ \t\r\n]+', ' ', 'g'), ' ') = ANY (v_seen);
+        v_seen := v_seen || btrim(regexp_replace(v_row.content, '[ \t\r\n]+', ' ', 'g'), ' ');
         v_tokens := estimate_tokens(v_row.content) + 1;
-        CONTINUE WHEN v_tokens > v_room;
+        CONTINUE WHEN v_tokens > LEAST(v_room, COALESCE((v_left ->> v_row.section)::bigint, v_room));
         v_room := v_room - v_tokens;
-        IF v_row.kind = 'memory' THEN
-            RETURN QUERY SELECT 'memory'::varchar(50), v_row.content::text, v_row.score::float8, v_tokens;
-        ELSE
-            v_facts := v_facts || v_row.content::text;
-            v_scores := v_scores || v_row.score::float8;
+        IF v_left ? v_row.section THEN
+            v_left := jsonb_set(v_left, ARRAY[v_row.section], to_jsonb((v_left ->> v_row.section)::bigint - v_tokens));
         END IF;
+        v_sections := v_sections || v_row.section::text;
+        v_texts := v_texts || v_row.content::text;
+        v_scores := v_scores || v_row.score::float8;
     END LOOP;
 
     RETURN QUERY
-        SELECT 'fact'::varchar(50), t.fact, t.score, estimate_tokens(t.fact) + 1
-        FROM unnest(v_facts, v_scores) WITH ORDINALITY AS t (fact, score, number)
-        ORDER BY t.number;
+        SELECT t.section::varchar(50), t.words, t.score, estimate_tokens(t.words) + 1
+        FROM unnest(v_sections, v_texts, v_scores) WITH ORDINALITY AS t (section, words, score, number)
+        ORDER BY array_position(c_reading, t.section), t.number;
     RETURN QUERY
         SELECT 'history'::varchar(50), t.words, 1::float8, estimate_tokens(t.words) + 1
         FROM unnest(v_said) WITH ORDINALITY AS t (words, number)

@@ -21,6 +21,12 @@ SELECT c.section, c.id, c.label, c.content, c.occurred_at, c.thread
 FROM :"schema".context_candidates(%(user_id)s::text, %(app_name)s::text, %(thread_id)s::uuid) AS c
 ORDER BY c.section, c.rank;
 
+-- name: knowledge
+-- params: user_id, app_name, query
+SELECT k.id, k.title, k.content, k.updated_at, k.score
+FROM :"schema".knowledge_candidates(%(user_id)s::text, %(app_name)s::text, %(query)s::text) AS k
+ORDER BY k.rank;
+
 -- name: record
 -- params: user_id, app_name, query, memory_ids, fact_ids, items, level, fallbacks, thread, repeat_window_s
 -- returns: the id that feedback names; NULL for a user whom the app does not know

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from negmem.core.models.context import SECTIONS
 from tests.support.cli import CliRunner
 from tests.support.contexts import add_core, add_event
 from tests.support.databases import TestDatabase
@@ -41,7 +42,7 @@ def test_json_tells_what_is_in_and_what_is_not(keyword_only: CliRunner) -> None:
     assert document["tokens"] <= 240
     assert document["max_tokens"] == 300
     by_name = {section["name"]: section for section in document["sections"]}
-    assert list(by_name) == ["core", "profile", "memories", "facts", "history"]
+    assert list(by_name) == list(SECTIONS)
     assert by_name["memories"]["tokens"] > 0
     assert {item["reason"] for item in document["left_out"]} == {"budget"}
     assert len(by_name["memories"]["items"]) + len(document["left_out"]) == 20

@@ -117,3 +117,58 @@ def add_fact(
             "text": f"{key}: {value}",
         },
     )
+
+
+def add_summary(
+    database: TestDatabase, content: str, *, user: str = "ada", hours_old: float = 0
+) -> None:
+    """Insert the summary of a user, as old as is said."""
+    database.rows(
+        "INSERT INTO negentropy.memory_summaries (user_id, app_name, content, updated_at)"
+        " VALUES (%s, 'negmem', %s, now() - %s * interval '1 hour')",
+        (user, content, hours_old),
+    )
+
+
+def add_instruction(database: TestDatabase, key: str, content: str, version: int = 1) -> None:
+    """Insert one version of an instruction of the app."""
+    database.rows(
+        "INSERT INTO negentropy.instructions (app_name, instruction_key, content, version)"
+        " VALUES ('negmem', %s, %s, %s)",
+        (key, content, version),
+    )
+
+
+def add_learning(
+    database: TestDatabase, title: str, learning: str, *, kind: str = "global", owner: str = ""
+) -> None:
+    """Insert one learning with its search terms."""
+    database.rows(
+        """
+        WITH added AS (
+            INSERT INTO negentropy.learnings (owner_kind, owner, app_name, title, learning, body_hash)
+            VALUES (%(kind)s, %(owner)s, 'negmem', %(title)s, %(learning)s,
+                sha256(convert_to(%(learning)s, 'UTF8')))
+            RETURNING id
+        ),
+        terms AS (
+            SELECT a.id, t.term, count(*) AS tf
+            FROM added AS a
+            CROSS JOIN LATERAL unnest(negentropy.text_terms(%(title)s || ' ' || %(learning)s)) AS t (term)
+            GROUP BY a.id, t.term
+        ),
+        posted AS (
+            INSERT INTO negentropy.shared_terms
+                (owner_kind, owner, app_name, item_kind, term, item_id, tf, len)
+            SELECT %(kind)s, %(owner)s, 'negmem', 'learning', t.term, t.id, t.tf, sum(t.tf) OVER ()
+            FROM terms AS t
+            RETURNING len
+        )
+        INSERT INTO negentropy.shared_term_stats AS s
+            (owner_kind, owner, app_name, item_kind, documents, total_len)
+        SELECT %(kind)s, %(owner)s, 'negmem', 'learning', 1, (SELECT max(p.len) FROM posted AS p)
+        ON CONFLICT (owner_kind, owner, app_name, item_kind) DO UPDATE
+            SET documents = s.documents + 1, total_len = s.total_len + excluded.total_len
+        """,
+        {"kind": kind, "owner": owner, "title": title, "learning": learning},
+    )

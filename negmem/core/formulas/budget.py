@@ -170,9 +170,14 @@ def _fill(one: _Filled, limit: int, count: Count, fit: Fit) -> None:
 
 
 def _cut(item: Item, room: int, count: Count, fit: Fit) -> PackedItem | None:
-    """The beginning of a text that fits into `room` tokens with its mark, or None."""
+    """The whole lines of a text that fit into `room` tokens, with the mark of a cut, or None.
+
+    Where not even the first line fits, its beginning.
+    """
     for spare in (2, 4, 8, 16):
-        text = fit(item.text, room - spare).rstrip() + ELLIPSIS
+        fitted = fit(item.text, room - spare)
+        lines = fitted.rpartition("\n")[0]
+        text = (lines if lines.strip() else fitted).rstrip() + ELLIPSIS
         tokens = count(text + "\n")
         if tokens <= room:
             return PackedItem(item.id, text, tokens, is_cut=True)

@@ -8,14 +8,25 @@ from negmem.core.models.base import Model
 from negmem.core.models.memory import Instant
 from negmem.core.models.retrieval import Fallback
 
-SECTIONS = ("core", "profile", "memories", "facts", "history")
+SECTIONS = (
+    "summary",
+    "core",
+    "instructions",
+    "profile",
+    "reflections",
+    "memories",
+    "facts",
+    "knowledge",
+    "history",
+)
+"""In reading order."""
 
 
 class ContextItem(Model):
     """One text that is in the context, as it stands there.
 
     `score` is the search's, None where nothing was searched; `is_cut` says that only its beginning
-    is in.
+    is in; `verify` names what of it should be checked before it is relied on.
     """
 
     id: UUID
@@ -25,6 +36,7 @@ class ContextItem(Model):
     is_cut: bool
     occurred_at: Instant | None
     thread: str | None
+    verify: list[str]
 
 
 class ContextSection(Model):
@@ -38,12 +50,14 @@ class ContextSection(Model):
 class LeftOut(Model):
     """A candidate that is not in the context.
 
-    `reason` is `budget` (no room was left for it) or `repeated` (history or profile show it already).
+    `reason` is `budget` (no room was left for it) or `repeated` (the history or an earlier section shows it
+    already). `tokens` is what it would have taken, None where it was too long to be counted.
     """
 
     id: UUID
     section: str
     reason: str
+    tokens: int | None
 
 
 class ContextTokenizer(Model):

@@ -15,7 +15,8 @@ CacheState = Literal["hit", "miss", "stale", "expired", "refreshed", "off"]
 class RecallItem(Model):
     """One text that is in the recall. `kind` is core, memory or fact; `score` its rank, in [0, 1].
 
-    `is_cut` says that only the beginning of the stored text is in.
+    `is_cut` says that only the beginning of the stored text is in, `verify` what of it should be checked
+    before it is relied on.
     """
 
     id: UUID
@@ -26,6 +27,7 @@ class RecallItem(Model):
     score: float
     is_cut: bool
     occurred_at: Instant | None
+    verify: list[str]
 
 
 class RecallCache(Model):

@@ -1,20 +1,20 @@
 """Contexts: what an agent should read before it answers, within a budget of tokens.
 
-Core blocks, the profile, what the search finds, and the last turns of one thread. Candidates and
-their order are those of the SQL function get_context_window(); here the model's own tokenizer counts.
+The user's summary, core blocks, instructions, the profile, what the search finds, what was learned, and the
+last turns of one thread. Candidates and their order are those of the SQL function get_context_window();
+here the model's own tokenizer counts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from uuid import UUID
 
 from psycopg.types.json import Jsonb
 
 from negmem.config.automation import effective_automation
 from negmem.config.model import ContextAssembler
-from negmem.core.formulas.budget import Group, Item, Packed, Section, Shares, pack, shares
+from negmem.core.formulas.budget import Shares, shares
 from negmem.core.models.context import (
     SECTIONS,
     Context,
@@ -22,11 +22,11 @@ from negmem.core.models.context import (
     ContextItem,
     ContextSection,
     ContextTokenizer,
-    LeftOut,
 )
 from negmem.core.models.retrieval import SearchAnswer
 from negmem.core.pii import gated, guard_of
-from negmem.core.retrieval.candidates import Candidate, searched, standing
+from negmem.core.retrieval.candidates import Candidate, learned, searched, standing
+from negmem.core.retrieval.packing import Chosen, choose, id_part
 from negmem.core.retrieval.search import clean_question, search
 from negmem.core.session import Session
 from negmem.core.text.names import check_name
@@ -38,20 +38,8 @@ from negmem.providers.tokens import TokenCounter
 # As in sql/functions/get_context_window.sql.
 CANDIDATES = 50
 MAX_TOKENS = 2_000_000
-CORE_SHARE = 0.3
-PROFILE_SHARE = 0.2
-# A text of more characters than this for each token fits in no case, and is not counted whole.
-_MAX_CHARS_PER_TOKEN = 64
-_KINDS = {"memories": "memory", "facts": "fact"}
-
-
-@dataclass(frozen=True)
-class _Chosen:
-    """What was packed: the final text, which texts are only beginnings, and what stayed out."""
-
-    packed: Packed
-    cut: frozenset[str]
-    left_out: list[LeftOut]
+_KINDS = {"memories": ("memory",), "reflections": ("memory",), "facts": ("fact",)}
+_RECORDED = {"memories": "memory", "reflections": "memory", "facts": "fact"}
 
 
 @gated
@@ -90,12 +78,15 @@ def assemble(
     candidates = standing(session, user, _thread_id(session, user, thread), blocks)
     candidates = guard_of(session).leave_out(user, candidates, lambda one: one.id)
     answer: SearchAnswer | None = None
-    if kinds := [_KINDS[name] for name in blocks if name in _KINDS]:
+    kinds = list(dict.fromkeys(kind for name in blocks for kind in _KINDS.get(name, ())))
+    if kinds:
         answer = search(
             session, user, question, level=level, limit=CANDIDATES, kinds=kinds, record=False
         )
-        candidates += searched(answer.results)
-    chosen = _choose(candidates, both, counter)
+        candidates += searched(answer.results, blocks)
+    if "knowledge" in blocks:
+        candidates += learned(session, user, question)
+    chosen = choose(candidates, both, counter)
     context = _answer(candidates, chosen, both, total, counter, answer)
     if counter.notice is not None:
         session.warn("tokens_not_exact", counter.notice)
@@ -148,97 +139,32 @@ def _thread_id(session: Session, user: str, thread: str | None) -> UUID | None:
     return found
 
 
-def _choose(candidates: Sequence[Candidate], both: Shares, counter: TokenCounter) -> _Chosen:
-    """History first, within its share; what it leaves goes to memory; then the whole is fitted."""
-    longest = _MAX_CHARS_PER_TOKEN * both.total + 1
-
-    def items(*names: str) -> list[Item]:
-        return [Item(str(c.id), c.text[:longest]) for c in candidates if c.section in names]
-
-    def fit(text: str, limit: int) -> str:
-        return counter.fit(text, limit)[0]
-
-    last = Section("history", items("history"), is_contiguous=True, is_reversed=True)
-    history = pack([Group(both.history, [last])], both.history, ["history"], counter.count, fit)
-    repeated = _repeated(candidates, {item.id for item in history.sections["history"]})
-    room = both.total - sum(item.tokens for item in history.sections["history"])
-    sections = [
-        Section("core", items("core"), limit=int(CORE_SHARE * both.memory)),
-        Section("profile", items("profile"), limit=int(PROFILE_SHARE * both.memory)),
-        Section("found", [i for i in items("memories", "facts") if i.id not in repeated]),
-    ]
-    names = ["core", "profile", "found"]
-    memory = pack([Group(room, sections)], room, names, counter.count, fit)
-
-    taken = [i for one in (history, memory) for few in one.sections.values() for i in few]
-    texts = {item.id: item.text for item in taken}
-    whole = [
-        Section(
-            name,
-            [
-                Item(str(c.id), texts[str(c.id)])
-                for c in _of(candidates, name)
-                if str(c.id) in texts
-            ],
-            is_contiguous=name == "history",
-            is_reversed=name == "history",
-        )
-        for name in SECTIONS
-    ]
-    packed = pack([Group(both.total, whole)], both.total, SECTIONS, counter.count, fit)
-    inside = {item.id for few in packed.sections.values() for item in few}
-    left_out = [
-        LeftOut(
-            id=c.id, section=c.section, reason="repeated" if str(c.id) in repeated else "budget"
-        )
-        for c in candidates
-        if str(c.id) not in inside
-    ]
-    return _Chosen(packed, frozenset(item.id for item in taken if item.is_cut), left_out)
-
-
-def _of(candidates: Sequence[Candidate], section: str) -> list[Candidate]:
-    return [candidate for candidate in candidates if candidate.section == section]
-
-
-def _repeated(candidates: Sequence[Candidate], in_history: set[str]) -> set[str]:
-    """What the search found, but the history or the profile shows already."""
-    shown = {(c.thread, c.said) for c in _of(candidates, "history") if str(c.id) in in_history}
-    has_profile = bool(_of(candidates, "profile"))
-    return {
-        str(c.id)
-        for c in candidates
-        if c.section in _KINDS
-        and (
-            (c.thread, c.said) in shown
-            or (has_profile and c.section == "facts" and c.type == "profile")
-        )
-    }
-
-
 def _answer(
     candidates: Sequence[Candidate],
-    chosen: _Chosen,
+    chosen: Chosen,
     both: Shares,
     total: int,
     counter: TokenCounter,
     answer: SearchAnswer | None,
 ) -> Context:
-    by_id = {str(candidate.id): candidate for candidate in candidates}
+    by_id = {(c.section, str(c.id)): c for c in candidates}
     sections = []
     for name, taken in chosen.packed.sections.items():
-        items = [
-            ContextItem(
-                id=by_id[item.id].id,
-                text=item.text,
-                tokens=item.tokens,
-                score=by_id[item.id].score,
-                is_cut=item.is_cut or item.id in chosen.cut,
-                occurred_at=by_id[item.id].occurred_at,
-                thread=by_id[item.id].thread,
+        items = []
+        for item in taken:
+            found = by_id[name, id_part(item.id)]
+            items.append(
+                ContextItem(
+                    id=found.id,
+                    text=item.text,
+                    tokens=item.tokens,
+                    score=found.score,
+                    is_cut=item.is_cut or item.id in chosen.cut,
+                    occurred_at=found.occurred_at,
+                    thread=found.thread,
+                    verify=list(found.verify),
+                )
             )
-            for item in taken
-        ]
         sections.append(
             ContextSection(name=name, tokens=sum(item.tokens for item in items), items=items)
         )
@@ -275,19 +201,24 @@ def _record(
             "retrieval_not_recorded", "the context was not recorded: the server takes no writes"
         )
         return None
-    shown = {s.name: s.items for s in context.sections if s.name in _KINDS}
     scope = {"user_id": user, "app_name": session.app}
+    shown = [
+        (_RECORDED[section.name], item)
+        for section in context.sections
+        for item in section.items
+        if section.name in _RECORDED
+    ]
+    shown.sort(key=lambda pair: -(pair[1].score or 0.0))
     items = [
-        {"kind": _KINDS[name], "id": str(item.id), "rank": rank, "score": item.score}
-        for name, few in shown.items()
-        for rank, item in enumerate(few, 1)
+        {"kind": kind, "id": str(item.id), "rank": rank, "score": item.score}
+        for rank, (kind, item) in enumerate(shown, 1)
     ]
     steps = [{"from": f.from_level, "to": f.to_level, "code": f.code} for f in answer.fallbacks]
     params = {
         **scope,
         "query": question,
-        "memory_ids": [item.id for item in shown.get("memories", [])],
-        "fact_ids": [item.id for item in shown.get("facts", [])],
+        "memory_ids": [item.id for kind, item in shown if kind == "memory"],
+        "fact_ids": [item.id for kind, item in shown if kind == "fact"],
         "items": Jsonb(items),
         "level": answer.level,
         "fallbacks": Jsonb(steps),

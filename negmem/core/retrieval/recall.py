@@ -20,6 +20,7 @@ from negmem.core.models.recall import CacheState, Recall, RecallCache, RecallIte
 from negmem.core.pii import gated, guard_of
 from negmem.core.session import Session
 from negmem.core.text.labelled import date_part, labelled, short_id
+from negmem.core.text.verifiable import to_verify
 from negmem.db.failures import DatabaseError
 from negmem.db.searches import recording_is_refused
 from negmem.errors import UsageError
@@ -28,7 +29,6 @@ from negmem.providers.tokens import TokenCounter
 MAX_TOKENS = 2_000_000
 CORE_SHARE = 0.3
 _KINDS = ("core", "memory", "fact")
-_LABELS = {"core": "CoreBlock", "memory": "Memory", "fact": "Fact"}
 _CHANGED = {
     "memories": "memories were added, removed or restored",
     "facts": "facts have changed",
@@ -148,7 +148,7 @@ def _make(
     assert before is not None
     rows = session.database.rows("recall", "candidates", scope)
     packed = _packed(rows, total, counter)
-    items, left_out = _items(rows, packed)
+    items, left_out = _items(rows, packed, counter)
     kept: dict[str, Any] | None = None
     if state != "off":
         shown = {item.id for item in items}
@@ -199,17 +199,21 @@ def _packed(rows: Sequence[dict[str, Any]], total: int, counter: TokenCounter) -
 
 
 def _text(row: dict[str, Any]) -> str:
-    kind = row["kind"]
+    kind, said = row["kind"], row["content"]
     if kind == "core":
-        return labelled(f"{_LABELS[kind]}:{row['label']}", row["content"], metadata=row["metadata"])
-    metadata = row["metadata"] or {}
-    label = f"{_LABELS[kind]} {short_id(row['id'])} | {row['label']}{date_part(row['occurred_at'])}"
-    cut = "…" if row["is_cut"] else ""
-    return labelled(label, row["content"].rstrip() + cut, metadata=metadata)
+        return labelled(f"CoreBlock:{row['label']}", said)
+    label = (
+        f"{kind.capitalize()} {short_id(row['id'])} | {row['label']}{date_part(row['occurred_at'])}"
+    )
+    return labelled(label, said.rstrip() + ("…" if row["is_cut"] else ""), verify=_verify(row))
+
+
+def _verify(row: dict[str, Any]) -> list[str]:
+    return to_verify(row["content"], row["metadata"]) if row["kind"] == "memory" else []
 
 
 def _items(
-    rows: Sequence[dict[str, Any]], packed: Packed
+    rows: Sequence[dict[str, Any]], packed: Packed, counter: TokenCounter
 ) -> tuple[list[RecallItem], list[LeftOut]]:
     by_id = {str(row["id"]): row for row in rows}
     items = [
@@ -222,13 +226,16 @@ def _items(
             score=by_id[taken.id]["score"],
             is_cut=taken.is_cut or by_id[taken.id]["is_cut"],
             occurred_at=by_id[taken.id]["occurred_at"],
+            verify=_verify(by_id[taken.id]),
         )
         for kind in _KINDS
         for taken in packed.sections[kind]
     ]
     inside = {item.id for item in items}
     left_out = [
-        LeftOut(id=row["id"], section=row["kind"], reason="budget")
+        LeftOut(
+            id=row["id"], section=row["kind"], reason="budget", tokens=counter.count(_text(row))
+        )
         for row in rows
         if row["id"] not in inside
     ]

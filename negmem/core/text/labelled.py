@@ -8,12 +8,8 @@ of writing are replaced.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Sequence
 from datetime import datetime, timezone
-from typing import Any
-
-VERIFY_KEY = "verify_before_use"
-"""The key of an item's metadata that marks it: what it names may be gone by now."""
 
 _STEERING = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
@@ -22,9 +18,9 @@ _BRACKETS = str.maketrans("[]", "()")
 _LINE_ENDS = re.compile(r"\r\n|[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 
 
-def labelled(label: str, content: str, *, metadata: Mapping[str, Any] | None = None) -> str:
-    """A text behind its label; one marked to be verified before use says so in the label."""
-    mark = " | verify before use" if (metadata or {}).get(VERIFY_KEY) is True else ""
+def labelled(label: str, content: str, *, verify: Sequence[str] = ()) -> str:
+    """A text behind its label; `verify`, what of it should be checked before use, stands in the label."""
+    mark = f" | verify {label_part(', '.join(verify))} before use" if verify else ""
     lines = _LINE_ENDS.split(content.strip())
     inside = "\n  ".join(_STEERING.sub("\N{REPLACEMENT CHARACTER}", line) for line in lines)
     return f"[{label_part(label)}{mark}] {inside}"
