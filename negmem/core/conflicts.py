@@ -63,13 +63,15 @@ def _fetch(session: Session, user: str, ids: Sequence[UUID]) -> list[Conflict]:
     return [Conflict(**row) for row in session.database.rows("conflicts", "show", params)]
 
 
-@gated
-def show(session: Session, user: str, conflict_id: UUID) -> Conflict:
+def _stored(session: Session, user: str, conflict_id: UUID) -> Conflict:
     """One conflict with both sides as they stand now. Raises: NegmemError `conflict_unknown`."""
     found = _fetch(session, user, [conflict_id])
     if not found:
         raise _unknown(f'user "{user}" of app "{session.app}"', conflict_id, user)
     return found[0]
+
+
+show = gated(_stored)
 
 
 @gated
@@ -144,7 +146,7 @@ def resolve(
             why=f"the resolutions are {', '.join(RESOLUTIONS)}",
             hint=f"negmem conflict resolve {conflict_id} keep_old",
         )
-    conflict = show(session, user, conflict_id)
+    conflict = _stored(session, user, conflict_id)
     params: dict[str, Any] = {
         "user_id": user,
         "app_name": session.app,
@@ -175,7 +177,7 @@ def undo(
 
     Raises: NegmemError `conflict_unknown`, `conflict_not_decided`, `conflict_outdated`.
     """
-    show(session, user, conflict_id)
+    _stored(session, user, conflict_id)
     params = {
         "user_id": user,
         "app_name": session.app,
@@ -199,7 +201,7 @@ def _act(
             row = session.database.row("conflicts", block, params)
             assert row is not None
             _refuse(str(row["outcome"]), conflict_id, user)
-            conflict = show(session, user, conflict_id)
+            conflict = _stored(session, user, conflict_id)
             if dry_run:
                 raise _RolledBackError
     except _RolledBackError:

@@ -194,7 +194,7 @@ class Guard:
         """
         if not self.is_active or self.sees_raw:
             return answer
-        passing = _Passing(self, unscanned=self._unscanned_of(user, answer))
+        passing = _Passing(self, unscanned=self._unscanned_of(user, answer), wrote=wrote)
         try:
             seen = cast("Answer", passing.model(answer))
         except DetectionFailedError as error:
@@ -275,8 +275,10 @@ class _Passing:
         guard: Guard,
         withheld: Counter[str] | None = None,
         unscanned: frozenset[UUID] = frozenset(),
+        wrote: bool = False,
     ) -> None:
         self._guard = guard
+        self._wrote = wrote
         self._unscanned = unscanned
         self.hidden = 0
         self.withheld: Counter[str] = Counter() if withheld is None else withheld
@@ -302,7 +304,15 @@ class _Passing:
         return model.model_copy(update=changes) if changes else model
 
     def _part(self, model: Model, name: str, value: Model) -> Model | None:
-        """A part of an answer; where it may be absent, it is when it must be withheld."""
+        """A part of an answer; where it may be absent, it is when it must be withheld.
+
+        Of what was written the id stays.
+        """
+        if self._wrote:
+            try:
+                return self.model(value)
+            except DetectionFailedError:
+                return self.blank(value)
         may_be_absent = not type(model).model_fields[name].is_required() or "None" in str(
             type(model).model_fields[name].annotation
         )
