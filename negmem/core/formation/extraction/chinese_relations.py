@@ -22,7 +22,7 @@ def found_relations(kin: str, rest: str) -> Iterator[Found]:
     """What a clause says of a person or animal around the speaker; `rest` comes after the relation."""
     key = relation_key(kin) or thing_key(kin)
     rest = ended(rest.strip())
-    rest = re.sub(r"^(?:也|都|其实|现在|目前|还|就|平时|一直|从小就?|从小)+(?=.)", "", rest)
+    rest = re.sub(r"^(?:也|都|其实|现在|目前|还|就|平时|一直|从小就?|从小){1,6}(?=.)", "", rest)
     named = _NAME_OF.match(rest)
     if named and not re.search(
         r"人$|师$|生$|员$|长$|家$|[的不]|工程|护士|会计|律师|司机|独生|农民|素食|双胞|单身|演员",
@@ -69,7 +69,7 @@ def found_relations(kin: str, rest: str) -> Iterator[Found]:
         r"^(?:不过|不到|不久)", rest
     )
     thing = re.sub(
-        r"^(?:退休前|今年|明年|是(?:一?[名位个])?|在|住在?|(?:特别|非常|很|最|也|更|超)*(?:喜欢|爱)(?:吃|喝|看|听|玩)?|(?:从来?)?不(?:太|怎么|会|能|再)?(?:喜欢|爱)?(?:吃|喝|抽|碰|说)?|没有?|讨厌|对(?=.+过敏)|叫|的生日是|有|会|退休前是|属|来自)+",
+        r"^(?:退休前|今年|明年|是(?:一?[名位个])?|在|住在?|(?:特别|非常|很|最|也|更|超){0,6}(?:喜欢|爱)(?:吃|喝|看|听|玩)?|(?:从来?)?不(?:太|怎么|会|能|再)?(?:喜欢|爱)?(?:吃|喝|抽|碰|说)?|没有?|讨厌|对(?=.+过敏)|叫|的生日是|有|会|退休前是|属|来自){1,6}",
         "",
         rest,
     )

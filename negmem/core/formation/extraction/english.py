@@ -25,12 +25,12 @@ _ASKING_TAIL = re.compile(
     re.I,
 )
 _PRONOUN_OBJECT = re.compile(
-    r"^(?P<head>(?:i|i'm|i've) .*?\b)(?P<pronoun>them|it|those|that|these)(?P<tail>(?:\s+(?:now|too|anymore|any more|so much|a lot|very much|at all|either|these days|again|all))*)$",
+    r"^(?P<head>(?:i|i'm|i've) .*?\b)(?P<pronoun>them|it|those|that|these)(?P<tail>(?:\s+(?:now|too|anymore|any more|so much|a lot|very much|at all|either|these days|again|all)){0,6})$",
     re.I,
 )
 _FRAGMENT = re.compile(r"^(?:the |a |an )?(?P<thing>[\w' -]{2,40})$")
 _ELIDED_SUBJECT = re.compile(
-    r"^(?=(?:(?:really|absolutely|just|also|still|currently|now|always|actually|only|definitely|totally|recently|finally|honestly) )*(?:love|hate|like|prefer|enjoy|dislike|adore|can't stand|cannot stand|can't bear|don't like|do not like|don't eat|don't drink|live in|living in|work at|work as|work for|working at|working as|moved to|allergic to|based in|born in|grew up in|turned \d|planning to|going to|flying to|moving to|not a fan of|not a big fan of|hoping to|got a|big fan of|huge fan of|from [A-Z]|vegetarian|vegan|booked|started (?:a new job|working)|used to)\b)",
+    r"^(?=(?:(?:really|absolutely|just|also|still|currently|now|always|actually|only|definitely|totally|recently|finally|honestly) ){0,6}(?:love|hate|like|prefer|enjoy|dislike|adore|can't stand|cannot stand|can't bear|don't like|do not like|don't eat|don't drink|live in|living in|work at|work as|work for|working at|working as|moved to|allergic to|based in|born in|grew up in|turned \d|planning to|going to|flying to|moving to|not a fan of|not a big fan of|hoping to|got a|big fan of|huge fan of|from [A-Z]|vegetarian|vegan|booked|started (?:a new job|working)|used to)\b)",
     re.I,
 )
 
@@ -70,7 +70,7 @@ def _topic(previous: str) -> str | None:
 
 def _object_of(clause: str) -> str | None:
     match = re.match(
-        r"^i (?:used to |didn't |never |once |always )*(?:like|love|hate|enjoy|hated|loved|liked|drink|eat|play)d?\s+(?P<thing>[\w' -]{2,40})$",
+        r"^i (?:used to |didn't |never |once |always ){0,6}(?:like|love|hate|enjoy|hated|loved|liked|drink|eat|play)d?\s+(?P<thing>[\w' -]{2,40})$",
         clause,
         re.I,
     )

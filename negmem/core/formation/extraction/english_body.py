@@ -11,8 +11,8 @@ from negmem.core.formation.extraction.found import Found
 from negmem.core.formation.extraction.keys import thing_key
 
 _AGE = re.compile(
-    r"^(?:i(?:'m| am|'ve| have)?|) ?(?:(?:just|now|only|already|recently|currently|about|almost|nearly|turned|finally|officially) )*(?P<age>\d{1,3}|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:[- ](?:one|two|three|four|five|six|seven|eight|nine))?|eighteen|nineteen|seventeen|sixteen|fifteen|fourteen|thirteen)"
-    r"(?P<unit>(?:[- ]?years?[- ]old|[- ]?yo| years of age)?)(?: (?:now|today|yesterday|this (?:week|month|year)|last (?:week|month|year|\w+day)|next \w+|already|on \w+.*|in \w+))*$",
+    r"^(?:i(?:'m| am|'ve| have)?|) ?(?:(?:just|now|only|already|recently|currently|about|almost|nearly|turned|finally|officially) ){0,6}(?P<age>\d{1,3}|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:[- ](?:one|two|three|four|five|six|seven|eight|nine))?|eighteen|nineteen|seventeen|sixteen|fifteen|fourteen|thirteen)"
+    r"(?P<unit>(?:[- ]?years?[- ]old|[- ]?yo| years of age)?)(?: (?:now|today|yesterday|this (?:week|month|year)|last (?:week|month|year|\w+day)|next \w+|already|on \w+.*|in \w+)){0,6}$",
     re.I,
 )
 _TURNED = re.compile(r"^(?:i(?:'ve)? )?(?:just |recently |finally )?turned\b|^i(?:'m| am)\b", re.I)
@@ -22,11 +22,11 @@ _IN_MY = re.compile(
 )
 _BORN = re.compile(r"^i was born (?:on|in|at)(?: the)? (?P<thing>\S.*)$", re.I)
 _ALLERGY = re.compile(
-    rf"^i(?:'m|'ve| am| have|'ve got| suffer from| have got| was diagnosed with| developed| get)? ?{ADVERBS}(?:(?:severely|highly|very|mildly|deathly|extremely|slightly|terribly|badly|quite|also|a bit) )*(?P<not>not |don't have )?(?:allergic to|(?:a |an )?(?:severe |serious |bad |mild |strong |terrible |life-threatening |slight |known |nasty )*(?:allergy|allergies|allergic reaction|intolerance|sensitivity) to) (?P<thing>\S.*)$",
+    rf"^i(?:'m|'ve| am| have|'ve got| suffer from| have got| was diagnosed with| developed| get)? ?{ADVERBS}(?:(?:severely|highly|very|mildly|deathly|extremely|slightly|terribly|badly|quite|also|a bit) ){{0,6}}(?P<not>not |don't have )?(?:allergic to|(?:a |an )?(?:severe |serious |bad |mild |strong |terrible |life-threatening |slight |known |nasty ){{0,6}}(?:allergy|allergies|allergic reaction|intolerance|sensitivity) to) (?P<thing>\S.*)$",
     re.I,
 )
 _HAS_ALLERGY = re.compile(
-    r"^i(?:'ve| have)?(?: got)? (?:a |an )?(?:severe |serious |bad |mild |strong |terrible |life-threatening |slight |nasty )*(?P<thing>[\w' -]{2,40}?)[ -](?P<kind>allergy|allergies|intolerance|sensitivity)\b",
+    r"^i(?:'ve| have)?(?: got)? (?:a |an )?(?:severe |serious |bad |mild |strong |terrible |life-threatening |slight |nasty ){0,6}(?P<thing>[\w' -]{2,40}?)[ -](?P<kind>allergy|allergies|intolerance|sensitivity)\b",
     re.I,
 )
 _HEALTH_WORD = (
@@ -34,21 +34,21 @@ _HEALTH_WORD = (
     r"|sleep apnea|gerd|acid reflux|a heart condition|heart disease|heart problems?|a bad (?:back|knee|hip|shoulder)|a pacemaker|chronic \w+(?: \w+)?|type [12] diabetes|scoliosis|color[- ]?blind(?:ness)?|colour[- ]?blind(?:ness)?|lactose[- ]intoleran(?:t|ce)|gluten[- ]intoleran(?:t|ce)|nearsighted|short-sighted|far-sighted|deaf(?: in .*)?|blind(?: in .*)?|hard of hearing|hearing loss|cancer|lupus|crohn's(?: disease)?|multiple sclerosis|ptsd|ocd|bipolar(?: disorder)?|a thyroid \w+|hypothyroidism|high cholesterol|a nut allergy|left[- ]handed|right[- ]handed|pregnant|wheelchair user|anemic|a stutter|a peanut allergy|tendinitis|sciatica|carpal tunnel(?: syndrome)?|endometriosis|pcos|glaucoma|astigmatism|a slipped disc|a herniated disc"
 )
 _HEALTH = re.compile(
-    rf"^i(?:'m|'ve| am| have|'ve got| have got|'ve had| have had| suffer from|'ve been diagnosed with| have been diagnosed with| was (?:recently |just )?diagnosed with| live with| struggle with| deal with| take medication for| have always been|'ve always been)? ?{ADVERBS}(?P<not>don't (?:have|suffer from) |do not have )?(?:(?:severe|mild|bad|slight|a mild case of|a touch of|really|completely|partially|red-green|seasonal|severely|slightly) )*(?P<thing>(?:(?:severe|mild|bad|slight|seasonal|red-green) )?(?:{_HEALTH_WORD}))\b",
+    rf"^i(?:'m|'ve| am| have|'ve got| have got|'ve had| have had| suffer from|'ve been diagnosed with| have been diagnosed with| was (?:recently |just )?diagnosed with| live with| struggle with| deal with| take medication for| have always been|'ve always been)? ?{ADVERBS}(?P<not>don't (?:have|suffer from) |do not have )?(?:(?:severe|mild|bad|slight|a mild case of|a touch of|really|completely|partially|red-green|seasonal|severely|slightly) ){{0,6}}(?P<thing>(?:(?:severe|mild|bad|slight|seasonal|red-green) )?(?:{_HEALTH_WORD}))\b",
     re.I,
 )
 _DIET = re.compile(
-    rf"^i(?:'m|'ve| am| have|'ve been| have been|'ve become| have become|'ve gone| have gone| became| went| turned| follow| eat| keep)? (?P<adv>{ADVERBS})(?:(?:a|an|strictly|mostly|fully|completely|on a|on the|lifelong|strict|committed|following a) )*(?P<thing>vegetarian|vegan|pescatarian|flexitarian|gluten[- ]free|dairy[- ]free|sugar[- ]free|keto(?:genic)?|paleo|low[- ]carb|halal|kosher|plant[- ]based|teetotal(?:ler|er)?|raw food|mediterranean|non-?smoker|smoker|intermittent fasting)(?: diet| food)?\b(?! (?:restaurant|recipe|option|food|meal|friend|co))",
+    rf"^i(?:'m|'ve| am| have|'ve been| have been|'ve become| have become|'ve gone| have gone| became| went| turned| follow| eat| keep)? (?P<adv>{ADVERBS})(?:(?:a|an|strictly|mostly|fully|completely|on a|on the|lifelong|strict|committed|following a) ){{0,6}}(?P<thing>vegetarian|vegan|pescatarian|flexitarian|gluten[- ]free|dairy[- ]free|sugar[- ]free|keto(?:genic)?|paleo|low[- ]carb|halal|kosher|plant[- ]based|teetotal(?:ler|er)?|raw food|mediterranean|non-?smoker|smoker|intermittent fasting)(?: diet| food)?\b(?! (?:restaurant|recipe|option|food|meal|friend|co))",
     re.I,
 )
 _STATUS = re.compile(
-    rf"^i(?:'m| am| got| just got|'ve been| have been|'ve gotten)? (?P<adv>{ADVERBS})(?:(?:a|happily|newly|recently) )*(?P<thing>single|married|divorced|engaged|widowed|a widower|a widow|separated|retired|unemployed|self-employed|laid off|between jobs|on parental leave|on maternity leave|on paternity leave|pregnant|bisexual|gay|lesbian|transgender|trans|non-?binary|straight|christian|muslim|jewish|hindu|buddhist|catholic|an atheist|atheist|agnostic|left-handed|right-handed|bilingual|trilingual|freelance|an introvert|an extrovert|introverted|extroverted)"
+    rf"^i(?:'m| am| got| just got|'ve been| have been|'ve gotten)? (?P<adv>{ADVERBS})(?:(?:a|happily|newly|recently) ){{0,6}}(?P<thing>single|married|divorced|engaged|widowed|a widower|a widow|separated|retired|unemployed|self-employed|laid off|between jobs|on parental leave|on maternity leave|on paternity leave|pregnant|bisexual|gay|lesbian|transgender|trans|non-?binary|straight|christian|muslim|jewish|hindu|buddhist|catholic|an atheist|atheist|agnostic|left-handed|right-handed|bilingual|trilingual|freelance|an introvert|an extrovert|introverted|extroverted)"
     r"(?: now| again| since .*| for .*| last .*| in .*| to (?P<to>\S.*)| with .*| from .*)?$",
     re.I,
 )
 _LANGUAGE = r"(?:english|chinese|mandarin|cantonese|french|german|spanish|italian|portuguese|russian|japanese|korean|arabic|hindi|urdu|bengali|punjabi|tamil|turkish|dutch|polish|swedish|norwegian|danish|finnish|greek|hebrew|czech|hungarian|romanian|ukrainian|thai|vietnamese|indonesian|malay|tagalog|swahili|farsi|persian|catalan|welsh|irish|icelandic|serbian|croatian|bulgarian|slovak|latin|esperanto|sign language)"
 _SPEAKS = re.compile(
-    rf"^i(?:'m| am|'ve been| have been)? (?P<adv>{ADVERBS})(?P<not>(?:don't|do not|can't|cannot|never) (?:really |actually |yet )?)?(?:can )?(?:(?P<verb>speak|read|understand|write|learning|studying|teaching myself|know|grew up speaking|fluent in|conversational in|a native speaker of|learn|study)) (?:(?:some|a little|a bit of|basic|fluent|conversational|broken|native|both|good|decent|only|any|passable|rusty) )*(?P<thing>{_LANGUAGE}\b.*)$",
+    rf"^i(?:'m| am|'ve been| have been)? (?P<adv>{ADVERBS})(?P<not>(?:don't|do not|can't|cannot|never) (?:really |actually |yet )?)?(?:can )?(?:(?P<verb>speak|read|understand|write|learning|studying|teaching myself|know|grew up speaking|fluent in|conversational in|a native speaker of|learn|study)) (?:(?:some|a little|a bit of|basic|fluent|conversational|broken|native|both|good|decent|only|any|passable|rusty) ){{0,6}}(?P<thing>{_LANGUAGE}\b.*)$",
     re.I,
 )
 

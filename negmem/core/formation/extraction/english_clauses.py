@@ -22,7 +22,7 @@ _CONDITIONAL_RULE = re.compile(
 _REPORTED = re.compile(
     r"\b(?:(?:he|she|they|you|everyone|everybody|people|someone|somebody|nobody|who|it|the \w+(?: \w+)?"
     r"|(?:my|his|her|their|our|your|a|an|some|one)(?: [\w'-]+){1,3}|[A-Z][\w'-]+(?: [A-Z][\w'-]+)?)"
-    r"(?: (?:always|often|just|once|also|still|jokingly|never|recently|keeps?|kept|had|has|have|once|would))*"
+    r"(?: (?:always|often|just|once|also|still|jokingly|never|recently|keeps?|kept|had|has|have|once|would)){0,6}"
     r" (?:said|says|say|saying|thinks?|thought|thinking|believes?|believed|tells?|telling|told|claims?|claimed|asks?|asked|insists?"
     r"|insisted|swears?|swore|assumes?|assumed|mentions?|mentioned|wrote|writes|heard|knows?|knew|guess(?:es|ed)"
     r"|jokes?|joked|feels?|hopes?|hoped|wants?|wanted|wishes|suggests?|suggested|recommends?|recommended"
@@ -50,7 +50,7 @@ _LEAD = re.compile(
     r"|as of (?:now|today|this \w+)|as for me|for me|like|still|in my free time|in my spare time|on weekends|most days|great|perfect|cool|nice to meet you|my friend"
     r"|after (?:all|years of \w+|much thought)|to be honest|to be fair|in fact|of course|by the way|btw|fyi|for the record|just so you know|since (?:last )?\w+|these past \w+"
     r"|a (?:few|couple of) (?:weeks|months|years|days) ago|last (?:week|month|year|spring|summer|fall|autumn|winter|\w+day)|this (?:week|month|year|morning|spring|summer|fall|winter)"
-    r"|yesterday|in (?:january|february|march|april|may|june|july|august|september|october|november|december|\d{4})|all my life|ever since(?: \w+){1,3})\b(?:[,:!.]|\s-)?\s+)+",
+    r"|yesterday|in (?:january|february|march|april|may|june|july|august|september|october|november|december|\d{4})|all my life|ever since(?: \w+){1,3})\b(?:[,:!.]|\s-)?\s+){1,6}",
     re.I,
 )
 _SUBJECTS = (
@@ -66,7 +66,7 @@ _SPLIT = re.compile(
     re.I,
 )
 _ELIDED = re.compile(
-    r",?\s+(?:and|but|then|so)\s+(?:also |now |really |currently |absolutely |still |just )*(?=(?:live|lives|work|love|like|hate|prefer|enjoy|am|have|study|speak|own|run|teach"
+    r",?\s+(?:and|but|then|so)\s+(?:also |now |really |currently |absolutely |still |just ){0,6}(?=(?:live|lives|work|love|like|hate|prefer|enjoy|am|have|study|speak|own|run|teach"
     r"|dislike|can't|cannot|don't|do not|never|moved|got|adopted|started|play|use|drive|avoid|eat|drink|moved|no longer|detest|loathe|adore|will|plan|want|graduated|studied|worked|currently)\b)",
     re.I,
 )

@@ -19,7 +19,7 @@ _SCHOOLISH = re.compile(
     re.I,
 )
 _PLAYS = re.compile(
-    r"^i (?:also |still |usually |can |regularly |often |mostly |sometimes |currently )*(?P<not>can't |don't |do not |cannot |never )?(?P<verb>play|coach|sing in|volunteer at|volunteer for|run|own|rent|drive|ride|teach|manage|lead|commute|use|practi[sc]e|collect|keep|raise|breed|grow|write|paint|bake|knit|wear|swim|cook|cycle|wake up|get up|go to bed|work out|own|take|do|host|sail|breed|garden|weigh|code in|program in|smoke|vote|subscribe to|bike|walk|meditate|foster|blog|shoot|restore|brew) (?P<thing>\S.*)$",
+    r"^i (?:also |still |usually |can |regularly |often |mostly |sometimes |currently ){0,6}(?P<not>can't |don't |do not |cannot |never )?(?P<verb>play|coach|sing in|volunteer at|volunteer for|run|own|rent|drive|ride|teach|manage|lead|commute|use|practi[sc]e|collect|keep|raise|breed|grow|write|paint|bake|knit|wear|swim|cook|cycle|wake up|get up|go to bed|work out|own|take|do|host|sail|breed|garden|weigh|code in|program in|smoke|vote|subscribe to|bike|walk|meditate|foster|blog|shoot|restore|brew) (?P<thing>\S.*)$",
     re.I,
 )
 _HAVE = re.compile(
@@ -31,15 +31,15 @@ _POSSESSION = re.compile(
     re.I,
 )
 _ATTRIBUTE = re.compile(
-    r"^my (?:(?:current|new|main|primary|own|work|personal|actual|official|latest) )?(?P<what>[\w' -]{2,30}?)(?:'s| is| are| has been| will be| has become|'s now| changed to| has changed to)(?P<not>n't| not| no longer)? (?:(?:now|currently|actually|still|on|in|at|called|around|about|set to|simply|just|the|always|officially|also) )*(?P<thing>\S.*)$",
+    r"^my (?:(?:current|new|main|primary|own|work|personal|actual|official|latest) )?(?P<what>[\w' -]{2,30}?)(?:'s| is| are| has been| will be| has become|'s now| changed to| has changed to)(?P<not>n't| not| no longer)? (?:(?:now|currently|actually|still|on|in|at|called|around|about|set to|simply|just|the|always|officially|also) ){0,6}(?P<thing>\S.*)$",
     re.I,
 )
 _USES = re.compile(
-    r"^i (?:(?:mainly|mostly|usually|always|currently|only|exclusively|now|just|primarily|also|still|typically|daily) )*(?P<verb>use|run|code in|program in|develop in|develop on|write (?:mostly |mainly )?in|drive|ride|switched to|'ve switched to|migrated to|upgraded to) (?P<thing>\S.*)$",
+    r"^i (?:(?:mainly|mostly|usually|always|currently|only|exclusively|now|just|primarily|also|still|typically|daily) ){0,6}(?P<verb>use|run|code in|program in|develop in|develop on|write (?:mostly |mainly )?in|drive|ride|switched to|'ve switched to|migrated to|upgraded to) (?P<thing>\S.*)$",
     re.I,
 )
 _SWITCHED = re.compile(
-    r"^i(?:'ve| have)? (?:(?:just|recently|finally|now|since|completely|fully) )*(?:switched|moved|migrated|changed|gone|went)(?: over| back)?(?: from (?P<old>[\w .+#-]{1,40}?))? (?:to|over to) (?P<thing>\S.*)$",
+    r"^i(?:'ve| have)? (?:(?:just|recently|finally|now|since|completely|fully) ){0,6}(?:switched|moved|migrated|changed|gone|went)(?: over| back)?(?: from (?P<old>[\w .+#-]{1,40}?))? (?:to|over to) (?P<thing>\S.*)$",
     re.I,
 )
 _OFF = re.compile(
@@ -67,7 +67,7 @@ def read_possessions(clause: str) -> Iterator[Found]:
     name = bare(re.sub(r"^no\s+", "", thing, flags=re.I))
     head = re.split(r"\s+(?:called|named|who|that|with|in|from|and|for|to)\b", name)[0]
     named = re.search(
-        r"\b(?:called|named)\s+(?P<name>[A-Z][\w'-]*(?:(?:\s+and\s+|\s*,\s*|\s+)[A-Z][\w'-]*)*)",
+        r"\b(?:called|named)\s+(?P<name>[A-Z][\w'-]*(?:(?:\s+and\s+|\s*,\s*|\s+)[A-Z][\w'-]*){0,6})",
         thing,
     )
     if _RELATIVE.search(head) and not re.match(r"i (?:bought|got)\b", clause, re.I):

@@ -16,19 +16,19 @@ _TIME = (
 )
 _HAS_TIME = re.compile(rf"\b{_TIME}\b", re.I)
 _PLAN = re.compile(
-    r"^(?P<who>i|we)(?P<be>'m|'re| am| are|'ve| have)?(?P<adv>(?: (?:also|really|still|now|definitely|finally|currently|probably|just|already|actually|both|seriously|never|not|no longer))*) (?P<verb>going to|gonna|planning to|planning on|planning|plan to|plan on|intend to|intending to|hoping to|aiming to|aim to|decided to|decided not to|about to|set to|scheduled to|supposed to|determined to|looking to|preparing to|getting ready to|saving (?:up )?(?:for|to buy)|training for|preparing for|working towards?|studying for|signed up for|registered for|enrolled in|want to|wanna|booked|made (?:a|an) (?:appointment|reservation)|committed to|resolved to|promised to|started planning|made plans to|don't plan (?:to|on)|don't intend to|do not plan (?:to|on)|not planning (?:to|on)|no longer plan(?:ning)? (?:to|on)|have to|need to|got to|must|dream of|dreaming of) (?P<thing>\S.*)$",
+    r"^(?P<who>i|we)(?P<be>'m|'re| am| are|'ve| have)?(?P<adv>(?: (?:also|really|still|now|definitely|finally|currently|probably|just|already|actually|both|seriously|never|not|no longer)){0,6}) (?P<verb>going to|gonna|planning to|planning on|planning|plan to|plan on|intend to|intending to|hoping to|aiming to|aim to|decided to|decided not to|about to|set to|scheduled to|supposed to|determined to|looking to|preparing to|getting ready to|saving (?:up )?(?:for|to buy)|training for|preparing for|working towards?|studying for|signed up for|registered for|enrolled in|want to|wanna|booked|made (?:a|an) (?:appointment|reservation)|committed to|resolved to|promised to|started planning|made plans to|don't plan (?:to|on)|don't intend to|do not plan (?:to|on)|not planning (?:to|on)|no longer plan(?:ning)? (?:to|on)|have to|need to|got to|must|dream of|dreaming of) (?P<thing>\S.*)$",
     re.I,
 )
 _WILL = re.compile(
-    r"^(?P<who>i|we)(?P<will>'ll| will| shall| won't| will not)(?: (?:also|be|probably|definitely|not|finally|never|no longer))* (?P<thing>\S.*)$",
+    r"^(?P<who>i|we)(?P<will>'ll| will| shall| won't| will not)(?: (?:also|be|probably|definitely|not|finally|never|no longer)){0,6} (?P<thing>\S.*)$",
     re.I,
 )
 _PROGRESSIVE = re.compile(
-    r"^(?P<who>i|we)(?:'m| am|'re| are)(?P<not> not| no longer)?(?: (?:also|finally|definitely|both|now|probably|actually|still|just|officially))* (?P<thing>(?:going (?!to \w+ (?:it|that))|flying|travell?ing|moving|starting|visiting|meeting|getting|having|seeing|leaving|attending|taking|hosting|running|giving|coming|returning|driving|heading|joining|presenting|celebrating|throwing|buying|selling|adopting|renovating|speaking|launching|retiring|graduating|switching|staying|picking|doing|playing|competing|interviewing|performing|organi[sz]ing|spending|catching|teaching|working|skipping|sitting|off to|due)\b.*)$",
+    r"^(?P<who>i|we)(?:'m| am|'re| are)(?P<not> not| no longer)?(?: (?:also|finally|definitely|both|now|probably|actually|still|just|officially)){0,6} (?P<thing>(?:going (?!to \w+ (?:it|that))|flying|travell?ing|moving|starting|visiting|meeting|getting|having|seeing|leaving|attending|taking|hosting|running|giving|coming|returning|driving|heading|joining|presenting|celebrating|throwing|buying|selling|adopting|renovating|speaking|launching|retiring|graduating|switching|staying|picking|doing|playing|competing|interviewing|performing|organi[sz]ing|spending|catching|teaching|working|skipping|sitting|off to|due)\b.*)$",
     re.I,
 )
 _APPOINTMENT = re.compile(
-    r"^(?P<who>i|we)(?:'ve| have| got|'ve got| have got)?(?P<not> don't have| no longer have)?(?: got)? (?:(?:also|just) )*(?P<thing>(?:a|an|my|our|another|the|two|tickets|reservations|plans|no)\b.*?\b(?:appointment|meeting|interview|exam|flight|trip|call|reservation|booking|deadline|wedding|surgery|operation|checkup|check-up|concert|class|presentation|conference|test|date|party|tickets|plans|vacation|holiday|race|marathon|dinner|lunch|lesson|viewing|session|defen[cs]e|review|due|baby due|physio|course|shift)\b.*)$",
+    r"^(?P<who>i|we)(?:'ve| have| got|'ve got| have got)?(?P<not> don't have| no longer have)?(?: got)? (?:(?:also|just) ){0,6}(?P<thing>(?:a|an|my|our|another|the|two|tickets|reservations|plans|no)\b.*?\b(?:appointment|meeting|interview|exam|flight|trip|call|reservation|booking|deadline|wedding|surgery|operation|checkup|check-up|concert|class|presentation|conference|test|date|party|tickets|plans|vacation|holiday|race|marathon|dinner|lunch|lesson|viewing|session|defen[cs]e|review|due|baby due|physio|course|shift)\b.*)$",
     re.I,
 )
 _MY_EVENT = re.compile(
@@ -36,7 +36,7 @@ _MY_EVENT = re.compile(
     re.I,
 )
 _CANCELLED = re.compile(
-    r"^(?P<who>i|we)(?:'ve| have| had to| just)?(?: (?:had to|just|also|finally))* (?:cancel(?:l?ed)?|called off|dropped out of|backed out of|gave up on|given up on|scrapped|pulled out of|decided against|dropped) (?P<thing>\S.*)$",
+    r"^(?P<who>i|we)(?:'ve| have| had to| just)?(?: (?:had to|just|also|finally)){0,6} (?:cancel(?:l?ed)?|called off|dropped out of|backed out of|gave up on|given up on|scrapped|pulled out of|decided against|dropped) (?P<thing>\S.*)$",
     re.I,
 )
 _VAGUE = re.compile(

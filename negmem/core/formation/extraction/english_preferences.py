@@ -13,7 +13,7 @@ _ADVERB = (
     r"(?:(?:really|also|just|absolutely|still|do|actually|genuinely|truly|kind of|sort of|kinda|quite|particularly|especially|always|usually"
     r"|personally|totally|definitely|simply|generally|honestly|very much|rather|much|mostly|now|so|even|too|certainly|greatly|thoroughly|secretly|both|only"
     r"|deeply|strongly|tend to|have always|have really|have come to|'ve always|'ve really|'ve come to|'ve grown to|have grown to|'ve started to|have started to|'ve begun to|started to|have never really|have never|'ve never really|'ve never|never really|never|really never|no longer|don't really|do not really|don't"
-    r"|do not|didn't|did not|can't say i|don't particularly|don't actually|don't even|used to)\s+)*"
+    r"|do not|didn't|did not|can't say i|don't particularly|don't actually|don't even|used to)\s+){0,6}"
 )
 _NEGATIVE_ADVERB = re.compile(
     r"\b(?:don't|do not|never|no longer|didn't|did not|can't say)\b", re.I
@@ -32,7 +32,7 @@ _DISLIKES = re.compile(
 _BEING = re.compile(
     r"^i(?:'m| am|'ve been| have been|'ve become| have become|'ve gotten| have gotten|'ve got| got| was| became)\s+(?P<adverb>(?:(?:really|also|just|a|an|very|big|huge|massive|quite|super|pretty|totally|completely|absolutely|so|such|always|still|no|not|never|longer|been|particularly|"
     r"real|such a|the|biggest|much|of|too|all that|that|lifelong|long-time|avid|die-hard|diehard|now|recently|getting|not at all|"
-    r"enthusiastic|passionate|terribly|rather|bit|secretly|actually|definitely|not a|become|becoming|exactly|kind of|sort of|totally|only)\s+)*)"
+    r"enthusiastic|passionate|terribly|rather|bit|secretly|actually|definitely|not a|become|becoming|exactly|kind of|sort of|totally|only)\s+){0,6})"
     r"(?P<verb>into|fond of|crazy about|mad about|nuts about|fan of|fans of|lover of|admirer of|passionate about|keen on|partial to|obsessed with|addicted to|hooked on|interested in"
     r"|enthusiast of|enthusiastic about|in love with|sick of|tired of|fed up with|bored of|bored with|disgusted by|annoyed by|irritated by|sold on|excited by|afraid of|scared of|terrified of|averse to)\s+(?P<thing>\S.*)$",
     re.I,
@@ -45,7 +45,7 @@ _FRAGMENT_NOT_FAN = re.compile(
     re.I,
 )
 _KIND_OF_FAN = re.compile(
-    r"^i(?:'m| am)\s+(?P<not>not (?:really |much of |exactly )?)?(?:a |an )(?:total |real |huge |big |massive |lifelong |die-hard |avid |complete |true |proud |serious |such a )*"
+    r"^i(?:'m| am)\s+(?P<not>not (?:really |much of |exactly )?)?(?:a |an )(?:total |real |huge |big |massive |lifelong |die-hard |avid |complete |true |proud |serious |such a ){0,6}"
     r"(?P<thing>[\w' -]{2,40}?)[ -](?:lover|fan|addict|enthusiast|fanatic|junkie|buff|nerd|geek|person)\b",
     re.I,
 )
@@ -61,16 +61,16 @@ _BETTER = re.compile(
     re.I,
 )
 _FAVOURITE = re.compile(
-    r"^my (?:(?:absolute|all-time|all time|current|new|personal|number one|own|second|own) )*(?:favou?rite|fave|preferred|go-to) (?P<kind>[\w' -]{0,40}?)(?:\s+(?:of all time|ever|in the world|right now|to \w+|these days|so far|by far|has always|have always|at the moment|lately))*"
-    r"\s*(?P<is>is|are|'s|was|has to be|would be|will always be|has become|has been|have been|been|has got to be|must be|is now|used to be|isn't|is not|remains|changed to|always is)\s+(?P<now>(?:now|still|definitely|actually|probably|hands down|always|by far|currently|no longer|not|absolutely|called|no doubt|really|without a doubt|undoubtedly|been) )*(?P<thing>\S.*)$",
+    r"^my (?:(?:absolute|all-time|all time|current|new|personal|number one|own|second|own) ){0,6}(?:favou?rite|fave|preferred|go-to) (?P<kind>[\w' -]{0,40}?)(?:\s+(?:of all time|ever|in the world|right now|to \w+|these days|so far|by far|has always|have always|at the moment|lately)){0,6}"
+    r"\s*(?P<is>is|are|'s|was|has to be|would be|will always be|has become|has been|have been|been|has got to be|must be|is now|used to be|isn't|is not|remains|changed to|always is)\s+(?P<now>(?:now|still|definitely|actually|probably|hands down|always|by far|currently|no longer|not|absolutely|called|no doubt|really|without a doubt|undoubtedly|been) ){0,6}(?P<thing>\S.*)$",
     re.I,
 )
 _IS_FAVOURITE = re.compile(
-    r"^(?P<thing>[\w' &.-]{2,60}?) (?P<is>is|are|was|isn't|is not|is no longer|aren't|are not|has always been|will always be|has become|remains) (?:still |definitely |by far |now |probably |hands down |actually |always )*my (?:(?:absolute|all-time|all time|new|current|personal|number one) )*(?:favou?rite|fave|go-to|preferred)(?P<kind> [\w' -]{1,40}?)?(?:\s+(?:of all time|ever|in the world|right now|by far|these days))*$",
+    r"^(?P<thing>[\w' &.-]{2,60}?) (?P<is>is|are|was|isn't|is not|is no longer|aren't|are not|has always been|will always be|has become|remains) (?:still |definitely |by far |now |probably |hands down |actually |always ){0,6}my (?:(?:absolute|all-time|all time|new|current|personal|number one) ){0,6}(?:favou?rite|fave|go-to|preferred)(?P<kind> [\w' -]{1,40}?)?(?:\s+(?:of all time|ever|in the world|right now|by far|these days)){0,6}$",
     re.I,
 )
 _DONT_CONSUME = re.compile(
-    r"^i (?:really |just |also |absolutely |still )*(?P<verb>(?:don't|do not|never|can't|cannot|no longer|won't)(?: really| ever| usually)? (?:eat|drink|touch|watch|use|wear|listen to|play|read|smoke|do|consume|take|buy|order)|avoid|stay away from|steer clear of|refuse to (?:eat|drink|use)|(?:quit|gave up|have given up|'ve given up|stopped|have stopped|'ve stopped|cut out) (?:drinking|eating|smoking|playing|watching|using)?|(?:quit|gave up|have given up|cut out))\s*(?P<thing>\S.*)$",
+    r"^i (?:really |just |also |absolutely |still ){0,6}(?P<verb>(?:don't|do not|never|can't|cannot|no longer|won't)(?: really| ever| usually)? (?:eat|drink|touch|watch|use|wear|listen to|play|read|smoke|do|consume|take|buy|order)|avoid|stay away from|steer clear of|refuse to (?:eat|drink|use)|(?:quit|gave up|have given up|'ve given up|stopped|have stopped|'ve stopped|cut out) (?:drinking|eating|smoking|playing|watching|using)?|(?:quit|gave up|have given up|cut out))\s*(?P<thing>\S.*)$",
     re.I,
 )
 _STOPPED_LIKING = re.compile(
@@ -78,11 +78,11 @@ _STOPPED_LIKING = re.compile(
     re.I,
 )
 _GOOD_TO_ME = re.compile(
-    r"^(?P<thing>[\w' &-]{2,40}?) (?:is|are) (?P<not>not |isn't |aren't )?(?:really |just |so |absolutely |totally |definitely )*(?:my thing|my cup of tea|my jam|my passion|my weakness|my guilty pleasure|not for me)\b",
+    r"^(?P<thing>[\w' &-]{2,40}?) (?:is|are) (?P<not>not |isn't |aren't )?(?:really |just |so |absolutely |totally |definitely ){0,6}(?:my thing|my cup of tea|my jam|my passion|my weakness|my guilty pleasure|not for me)\b",
     re.I,
 )
 _PLEASES_ME = re.compile(
-    r"^(?P<thing>[\w' &-]{2,40}?) (?P<verb>(?:really |always |just |totally |absolutely )*(?:annoys|annoy|bores|bore|disgusts|disgust|irritates|irritate|fascinates|fascinate|drives|drive|gives|give|makes|make|relaxes|relax|calms|calm) me)(?P<how> (?:crazy|nuts|up the wall|the creeps|sick|happy|so happy|calm))?$",
+    r"^(?P<thing>[\w' &-]{2,40}?) (?P<verb>(?:really |always |just |totally |absolutely ){0,6}(?:annoys|annoy|bores|bore|disgusts|disgust|irritates|irritate|fascinates|fascinate|drives|drive|gives|give|makes|make|relaxes|relax|calms|calm) me)(?P<how> (?:crazy|nuts|up the wall|the creeps|sick|happy|so happy|calm))?$",
     re.I,
 )
 _PASSION = re.compile(
@@ -90,7 +90,7 @@ _PASSION = re.compile(
     re.I,
 )
 _SOFT_SPOT = re.compile(
-    r"^i(?:'ve| have| got|'ve got| have got) (?:always had )?(?:a|an|no|zero|little) (?P<not>)?(?:real |big |strong |huge |soft |great |deep |serious )*(?P<kind>soft spot|weakness|passion|love|thing|fondness|preference|interest|aversion|obsession|dislike|hatred|fear|phobia|patience|spot|taste|crush) (?:for|of|to|in|with|on) (?P<thing>\S.*)$",
+    r"^i(?:'ve| have| got|'ve got| have got) (?:always had )?(?:a|an|no|zero|little) (?P<not>)?(?:real |big |strong |huge |soft |great |deep |serious ){0,6}(?P<kind>soft spot|weakness|passion|love|thing|fondness|preference|interest|aversion|obsession|dislike|hatred|fear|phobia|patience|spot|taste|crush) (?:for|of|to|in|with|on) (?P<thing>\S.*)$",
     re.I,
 )
 

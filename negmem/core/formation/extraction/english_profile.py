@@ -40,7 +40,7 @@ _NOT_A_NAME = re.compile(
     re.I,
 )
 _LIVES = re.compile(
-    rf"^(?:i|we)(?:'m|'re| am| are|'ve been| have been|'ve| have)? {ADVERBS}(?P<verb>live|living|reside|residing|based|settled|moved|relocated|moving back|immigrated|emigrated|stay|staying|lived)(?: down| up| over| back| here| out| abroad| house)* (?P<prep>in|at|near|outside|to|on|out of|close to|just outside|around|with|from) (?P<thing>\S.*)$",
+    rf"^(?:i|we)(?:'m|'re| am| are|'ve been| have been|'ve| have)? {ADVERBS}(?P<verb>live|living|reside|residing|based|settled|moved|relocated|moving back|immigrated|emigrated|stay|staying|lived)(?: down| up| over| back| here| out| abroad| house){{0,6}} (?P<prep>in|at|near|outside|to|on|out of|close to|just outside|around|with|from) (?P<thing>\S.*)$",
     re.I,
 )
 _FROM = re.compile(

@@ -14,10 +14,10 @@ _KIN_WORDS = "|".join(
 )
 _KIN = rf"(?P<kin>(?:{_KIN_WORDS})s?)"
 _OF_KIN = re.compile(
-    rf"^(?:my|our) (?P<adj>(?:new|old|other|only|own|dear|beloved|current|former|late|little|big|older|younger|elder|eldest|oldest|youngest|twin|\w+-year-old|half|step|first|second|middle|close|good|long-time|direct|line) ?)*{_KIN}(?P<rest>\b.*)$",
+    rf"^(?:my|our) (?P<adj>(?:new|old|other|only|own|dear|beloved|current|former|late|little|big|older|younger|elder|eldest|oldest|youngest|twin|\w+-year-old|half|step|first|second|middle|close|good|long-time|direct|line) ?){{0,6}}{_KIN}(?P<rest>\b.*)$",
     re.I,
 )
-_NAMES = r"(?P<name>(?:Mr|Mrs|Ms|Dr|Professor)?\.? ?[A-Z][\w'-]*(?:(?:\s+and\s+|\s*,\s*|\s+&\s+|\s+)[A-Z][\w'-]*)*)"
+_NAMES = r"(?P<name>(?:Mr|Mrs|Ms|Dr|Professor)?\.? ?[A-Z][\w'-]*(?:(?:\s+and\s+|\s*,\s*|\s+&\s+|\s+)[A-Z][\w'-]*){0,6})"
 _ITS_NAME = re.compile(rf"^(?:'s|s'|')? (?:full |first )?names? (?:is|are|'s) {_NAMES}", re.I)
 _IS_NAME = re.compile(
     rf"^(?:'s name)?(?: is|'s| are|,)? (?:called |named |now )?{_NAMES}(?=$|,|\.| and\b| who\b)"
@@ -26,14 +26,14 @@ _APPOSITION = re.compile(
     r"^,? (?P<name>(?:Mr|Mrs|Ms|Dr|Professor)?\.? ?[A-Z][\w'-]*(?: [A-Z][\w'-]*)?),?(?P<rest> .*)$"
 )
 _IS_KIN = re.compile(
-    rf"^(?P<name>[A-Z][\w'-]*(?: [A-Z][\w'-]*)?) is (?:also )?my (?:(?:new|old|best|older|younger|twin|little|big|current|former|direct) )*{_KIN}$"
+    rf"^(?P<name>[A-Z][\w'-]*(?: [A-Z][\w'-]*)?) is (?:also )?my (?:(?:new|old|best|older|younger|twin|little|big|current|former|direct) ){{0,6}}{_KIN}$"
 )
 _PREDICATE = re.compile(
-    r"^ ?(?:also |still |just |really |always |now |currently |recently |already |usually |never |often |both |only )*(?P<verb>is|are|'s|works?|lives?|likes?|loves?|hates?|prefers?|enjoys?|can't|cannot|doesn't|don't|isn't|aren't|has|have|had|speaks?|studies|study|teaches|teach|plays?|runs?|owns?|drives?|eats?|drinks?|starts?|moved|moves|turned|turns|just|never|was born|wants?|plans?|goes|go|collects?|sings?|got|graduated|retired|passed away|died|used to|comes?|grew|dislikes?|wears?|uses?|writes?|attends?|joined|became|will|won't|adores?|suffers?|needs?|allergic|knows?|bakes?|cooks?|trains?|sells?|visits?|arrives?|keeps?|snores?|sleeps?|barks?|weighs?)\b(?P<rest>.*)$",
+    r"^ ?(?:also |still |just |really |always |now |currently |recently |already |usually |never |often |both |only ){0,6}(?P<verb>is|are|'s|works?|lives?|likes?|loves?|hates?|prefers?|enjoys?|can't|cannot|doesn't|don't|isn't|aren't|has|have|had|speaks?|studies|study|teaches|teach|plays?|runs?|owns?|drives?|eats?|drinks?|starts?|moved|moves|turned|turns|just|never|was born|wants?|plans?|goes|go|collects?|sings?|got|graduated|retired|passed away|died|used to|comes?|grew|dislikes?|wears?|uses?|writes?|attends?|joined|became|will|won't|adores?|suffers?|needs?|allergic|knows?|bakes?|cooks?|trains?|sells?|visits?|arrives?|keeps?|snores?|sleeps?|barks?|weighs?)\b(?P<rest>.*)$",
     re.I,
 )
 _FLEETING = re.compile(
-    r"^(?:'s|is|are|was|were)?\s*(?:(?:so|very|really|too|a bit|currently|just|always|still|such|being|getting|not) )*(?:here|there|home|coming over|asking|calling|waiting|asleep|sleeping|crying|yelling|late|mad|angry|upset|annoyed|happy|sad|great|nice|sweet|the best|awesome|amazing|cool|funny|cute|right|wrong|ok|okay|fine|busy|tired|excited|worried|fault|good|bad|better|visiting(?! (?:me|us) (?:next|in|on))|watching|being|what|why|how|driving me|making|trying|looking|going crazy|annoying|thinking|saying)\b",
+    r"^(?:'s|is|are|was|were)?\s*(?:(?:so|very|really|too|a bit|currently|just|always|still|such|being|getting|not) ){0,6}(?:here|there|home|coming over|asking|calling|waiting|asleep|sleeping|crying|yelling|late|mad|angry|upset|annoyed|happy|sad|great|nice|sweet|the best|awesome|amazing|cool|funny|cute|right|wrong|ok|okay|fine|busy|tired|excited|worried|fault|good|bad|better|visiting(?! (?:me|us) (?:next|in|on))|watching|being|what|why|how|driving me|making|trying|looking|going crazy|annoying|thinking|saying)\b",
     re.I,
 )
 

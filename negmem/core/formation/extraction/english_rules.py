@@ -15,7 +15,7 @@ _FROM_NOW = (
 )
 _LEADIN = re.compile(
     rf"^(?:(?:please|pls|plz|kindly|so|and|also|ok|okay|hey|remember|note|important|rule|new rule|instruction|{_FROM_NOW}|could you|can you|would you|i(?:'d| would) (?:like|prefer|appreciate|love)(?: it if| for)? you (?:to |would |could |always |never )?"
-    r"|i(?:'d| would) appreciate it if you(?: would| could)?|i would prefer (?:it )?(?:if|that) you|i prefer (?:it when|that|if) you|i like it when you|i want you to|i need you to|i expect you to|i ask you to|i'm asking you to|you (?:should|must|have to|need to|can|may|are to|ought to|shall)|you're to|make sure (?:to|that you|you)|be sure to|remember to|try to|feel free to|it's important (?:that you|to)|it is important (?:that you|to)|ensure (?:that )?(?:you )?|just)\b[,:]?\s*)+",
+    r"|i(?:'d| would) appreciate it if you(?: would| could)?|i would prefer (?:it )?(?:if|that) you|i prefer (?:it when|that|if) you|i like it when you|i want you to|i need you to|i expect you to|i ask you to|i'm asking you to|you (?:should|must|have to|need to|can|may|are to|ought to|shall)|you're to|make sure (?:to|that you|you)|be sure to|remember to|try to|feel free to|it's important (?:that you|to)|it is important (?:that you|to)|ensure (?:that )?(?:you )?|just)\b[,:]?\s*){1,6}",
     re.I,
 )
 _STANDING = re.compile(
@@ -23,11 +23,11 @@ _STANDING = re.compile(
     re.I,
 )
 _WISH = re.compile(
-    r"^i(?:'d| would)? (?:(?:really|always|also|strongly|only|still) )*(?:want|need|expect|like|love|prefer|appreciate)(?: it (?:if|when)| for)? you(?:r)?\b|^i prefer (?:it when|that|if) you|^you (?:should|must|have to|need to|are to|ought to|shall|can|may)\b|^make sure\b|^be sure\b|^remember to\b|^ensure\b",
+    r"^i(?:'d| would)? (?:(?:really|always|also|strongly|only|still) ){0,6}(?:want|need|expect|like|love|prefer|appreciate)(?: it (?:if|when)| for)? you(?:r)?\b|^i prefer (?:it when|that|if) you|^you (?:should|must|have to|need to|are to|ought to|shall|can|may)\b|^make sure\b|^be sure\b|^remember to\b|^ensure\b",
     re.I,
 )
 _NEGATIVE = re.compile(
-    r"^(?:(?:you )?(?:don't|do not|dont|never(?: ever)?|must not|mustn't|should not|shouldn't|should never|must never|may not|cannot|can't|not)|no (?:more )?|avoid|stop|quit|refrain from|skip|leave out|omit|without|no need to|cut out)\b\s*(?:(?:ever|ever again|again|to|the|any|always|you|using(?= any)) )*",
+    r"^(?:(?:you )?(?:don't|do not|dont|never(?: ever)?|must not|mustn't|should not|shouldn't|should never|must never|may not|cannot|can't|not)|no (?:more )?|avoid|stop|quit|refrain from|skip|leave out|omit|without|no need to|cut out)\b\s*(?:(?:ever|ever again|again|to|the|any|always|you|using(?= any)) ){0,6}",
     re.I,
 )
 _MANNER = re.compile(
@@ -43,11 +43,11 @@ _ONCE = re.compile(
     re.I,
 )
 _CALL_ME = re.compile(
-    r"^(?:you can |you may |feel free to |just |please )*(?P<thing>(?:call|address|refer to) me (?:as |by )?(?P<name>[\w'.-]+(?: [A-Z][\w'.-]*){0,2}))",
+    r"^(?:you can |you may |feel free to |just |please ){0,6}(?P<thing>(?:call|address|refer to) me (?:as |by )?(?P<name>[\w'.-]+(?: [A-Z][\w'.-]*){0,2}))",
     re.I,
 )
 _CONDITIONAL = re.compile(
-    r"^(?P<when>(?:when|whenever|every time|each time|any ?time|before|after|if|once|as soon as|while|unless|until|for any|for every|in case) (?:i|you|we|my|your|there|something|the|it|a|an|writing|replying|answering|talking|giving|in doubt|unsure|possible|code)\b[^,]*),\s*(?:then |please |just |you (?:should|must|can) )*(?P<do>\S.*)$",
+    r"^(?P<when>(?:when|whenever|every time|each time|any ?time|before|after|if|once|as soon as|while|unless|until|for any|for every|in case) (?:i|you|we|my|your|there|something|the|it|a|an|writing|replying|answering|talking|giving|in doubt|unsure|possible|code)\b[^,]*),\s*(?:then |please |just |you (?:should|must|can) ){0,6}(?P<do>\S.*)$",
     re.I,
 )
 _CONDITIONAL_AFTER = re.compile(

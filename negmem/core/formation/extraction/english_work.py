@@ -34,7 +34,7 @@ _NOT_A_JOB = re.compile(
     re.I,
 )
 _CHILDREN = re.compile(
-    r"^i(?:'m| am) (?:also )?(?:a |the )?(?:proud |single |new |expecting )*(?:mother|father|mom|mum|dad|parent|grandmother|grandfather|grandma|grandpa) (?:of|to) (?P<thing>\S.*)$",
+    r"^i(?:'m| am) (?:also )?(?:a |the )?(?:proud |single |new |expecting ){0,6}(?:mother|father|mom|mum|dad|parent|grandmother|grandfather|grandma|grandpa) (?:of|to) (?P<thing>\S.*)$",
     re.I,
 )
 

@@ -10,14 +10,14 @@ MAX_KEY_CHARS = 120
 
 _ARTICLES = re.compile(
     r"^(?:(?:the|a|an|my|our|some|any|all|all kinds of|all sorts of|lots of|a lot of|a bit of|really|very"
-    r"|too much|so much|most|most of|every|eating|drinking|having|to eat|to drink|to have|to be)\s+)+"
+    r"|too much|so much|most|most of|every|eating|drinking|having|to eat|to drink|to have|to be)\s+){1,6}"
 )
-_CHINESE_LEAD = re.compile(r"^(?:(?:吃|喝|那种|这种|各种|一些|有点|所有|一切)+)(?=.)")
-_CHINESE_TAIL = re.compile(r"(?:了|的|啊|呀|呢|哦|喔|啦|嘛|哈|吧|什么的|之类的?|等等?)+$")
+_CHINESE_LEAD = re.compile(r"^(?:(?:吃|喝|那种|这种|各种|一些|有点|所有|一切){1,6})(?=.)")
+_CHINESE_TAIL = re.compile(r"(?:了|的|啊|呀|呢|哦|喔|啦|嘛|哈|吧|什么的|之类的?|等等?){1,6}$")
 _TAIL = re.compile(
     r"(?:\s+(?:very much|so much|a lot|lots|too|as well|though|anymore|any more|at all|either|now|these days"
     r"|lately|right now|the most|best|most|more|in general|generally|personally|tbh|lol|haha|to be honest|"
-    r"honestly|please|again|already|nowadays|anyway|in particular|most of all|above all))+$"
+    r"honestly|please|again|already|nowadays|anyway|in particular|most of all|above all)){1,6}$"
 )
 _NOT_KEY = re.compile(r"[^\w\s+#.&/'-]+")
 
