@@ -310,7 +310,9 @@ class Compaction(Section):
         2_000, "characters that are kept of any other older turn", ge=100, le=10_000_000
     )
     absolute_dates: bool = key(
-        True, "whether a date is put behind words such as 'yesterday' or '明天' in older turns"
+        True,
+        "whether a language model reads older turns with the date behind words such as 'yesterday' "
+        "or '明天'",
     )
 
 

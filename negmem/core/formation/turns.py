@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from negmem.core.formation.compaction import Turn, compacted
 from negmem.core.formation.pipeline import Work
+from negmem.core.text.dates import dated
 
 __all__ = ["Turn", "read_turns"]
 
@@ -29,4 +30,8 @@ def read_turns(work: Work, *, before: int = 0) -> list[Turn]:
     )
     turns = [Turn(**row) for row in rows]
     settings = work.session.config.formation.compaction
-    return compacted(turns, settings) if settings.enabled else turns
+    if not settings.enabled:
+        return turns
+    # Patterns work out for themselves what day a word means, from the words as they were said.
+    for_model = settings.absolute_dates and work.generator is not None
+    return compacted(turns, settings, dated=dated if for_model else None)
