@@ -6,7 +6,7 @@ _negmem_command()
 {
     commands="" options=""
     case "$1" in
-        "") commands="init doctor demo db config sync diff automation scheduler ingest consolidate memory core instruction search context recall feedback metrics curator bench completions uninstall" options="--version --help" ;;
+        "") commands="init doctor demo db config sync diff automation scheduler ingest consolidate memory summary core instruction search context recall feedback metrics curator bench completions uninstall" options="--version --help" ;;
         "init") commands="" options="--embedder --dims --roles --dry-run --yes $_negmem_shared --help" ;;
         "doctor") commands="" options="--fix --list --only --format --fail-on --exit-zero --dry-run --yes $_negmem_shared --help" ;;
         "demo") commands="" options="--dry-run --yes $_negmem_shared --help" ;;
@@ -54,6 +54,9 @@ _negmem_command()
         "memory unlink") commands="" options="--user --type --dry-run --yes $_negmem_shared --help" ;;
         "memory links") commands="" options="--user --depth --max-tokens --min-weight --type $_negmem_shared --help" ;;
         "memory topics") commands="" options="--user --limit --offset $_negmem_shared --help" ;;
+        "summary") commands="show refresh" options="--help" ;;
+        "summary show") commands="" options="--user --thread --type $_negmem_shared --help" ;;
+        "summary refresh") commands="" options="--user --thread --type --force --extractor --max-calls --max-cost --dry-run --yes $_negmem_shared --help" ;;
         "core") commands="show set rm" options="--help" ;;
         "core show") commands="" options="--user --scope --thread --history $_negmem_shared --help" ;;
         "core set") commands="" options="--user --scope --thread --append --metadata --expected-version --dry-run --yes $_negmem_shared --help" ;;
@@ -164,6 +167,15 @@ _negmem_values()
         "memory topics --user" | "memory topics -u") values="@word" ;;
         "memory topics --limit" | "memory topics -n") values="@word" ;;
         "memory topics --offset") values="@word" ;;
+        "summary show --user" | "summary show -u") values="@word" ;;
+        "summary show --thread") values="@word" ;;
+        "summary show --type") values="@word" ;;
+        "summary refresh --user" | "summary refresh -u") values="@word" ;;
+        "summary refresh --thread") values="@word" ;;
+        "summary refresh --type") values="@word" ;;
+        "summary refresh --extractor") values="@word" ;;
+        "summary refresh --max-calls") values="@word" ;;
+        "summary refresh --max-cost") values="@word" ;;
         "core show --user" | "core show -u") values="@word" ;;
         "core show --scope") values="user app thread" ;;
         "core show --thread") values="@word" ;;

@@ -77,6 +77,7 @@ class AsyncMemory:
         self._threads = ThreadPoolExecutor(connections, thread_name_prefix="negmem")
         self.memory = AsyncMemories(self)
         self.core = AsyncCore(self)
+        self.summary = AsyncSummaries(self)
         self.curator = AsyncCurator(self)
         self.instruction = AsyncInstructions(self)
         self.automation = AsyncAutomation(self)
@@ -153,6 +154,13 @@ class AsyncCore(_Noun):
     show = _awaited_of("core", api.Core.show)
     set = _awaited_of("core", api.Core.set)
     rm = _awaited_of("core", api.Core.rm)
+
+
+class AsyncSummaries(_Noun):
+    """`mem.summary`: what is known of a user or was said in a thread, in short."""
+
+    show = _awaited_of("summary", api.Summaries.show)
+    refresh = _awaited_of("summary", api.Summaries.refresh)
 
 
 class AsyncInstructions(_Noun):

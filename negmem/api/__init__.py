@@ -9,5 +9,16 @@ from negmem.api.curator import Curator
 from negmem.api.instructions import Instructions
 from negmem.api.memories import Memories
 from negmem.api.memory import Memory, connect
+from negmem.api.summaries import Summaries
 
-__all__ = ["Automation", "Core", "Consolidation", "Curator", "Instructions", "Memories", "Memory", "connect"]
+__all__ = [
+    "Automation",
+    "Core",
+    "Consolidation",
+    "Curator",
+    "Instructions",
+    "Memories",
+    "Memory",
+    "connect",
+    "Summaries",
+]

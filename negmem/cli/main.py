@@ -31,6 +31,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "ingest": ("ingest", "Read conversations into threads, events and memories."),
     "consolidate": ("consolidate", "Turn conversations into facts, summaries and links."),
     "memory": ("memory", "Add, list, show, edit, remove, restore, pin and link memories."),
+    "summary": ("summary", "Summaries of users and threads."),
     "core": ("core", "Core blocks: short texts that stand in every context."),
     "instruction": ("instruction", "Instructions of an app, version by version."),
     "search": ("search", "Find memories, and explain why."),

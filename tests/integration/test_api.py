@@ -16,6 +16,7 @@ from negmem.async_api import (
     AsyncInstructions,
     AsyncMemories,
     AsyncMemory,
+    AsyncSummaries,
 )
 from negmem.errors import NegmemError, UsageError
 from tests.support.databases import TestDatabase
@@ -113,6 +114,7 @@ def test_the_async_face_has_the_same_names() -> None:
     assert verbs(AsyncMemories) == verbs(api.Memories)
     assert verbs(AsyncCore) == verbs(api.Core)
     assert verbs(AsyncCurator) == verbs(api.Curator)
+    assert verbs(AsyncSummaries) == verbs(api.Summaries)
     assert verbs(AsyncInstructions) == verbs(api.Instructions)
     assert verbs(AsyncAutomation) == verbs(api.Automation)
 

@@ -40,6 +40,8 @@ DOCUMENTS: dict[str, tuple[str, ...]] = {
     "memory.unlink/1": ("negmem.core.models.association:LinkChange",),
     "memory.links/1": ("negmem.core.models.association:LinkedItems",),
     "memory.topics/1": ("negmem.core.models.association:TopicList",),
+    "summary.show/1": ("negmem.core.models.summary:Summaries",),
+    "summary.refresh/1": ("negmem.core.models.summary:SummaryRefresh",),
     "core.show/1": ("negmem.core.models.core_block:CoreBlocks",),
     "core.set/1": ("negmem.core.models.core_block:CoreBlockChange",),
     "core.rm/1": ("negmem.core.models.core_block:CoreBlockChange",),

@@ -41,7 +41,7 @@ def word_counts(texts: Sequence[str]) -> Counter[str]:
     """In how many of the texts each word stands."""
     counts: Counter[str] = Counter()
     for text in texts:
-        counts.update(set(_words(text[:_MAX_TEXT])))
+        counts.update(set(content_words(text[:_MAX_TEXT])))
     return counts
 
 
@@ -81,7 +81,8 @@ def _is_han(word: str) -> bool:
     return bool(_HAN.match(word))
 
 
-def _words(text: str) -> Iterable[str]:
+def content_words(text: str) -> Iterable[str]:
+    """The words of a text that say what it is about; of unspaced scripts all runs of 2 to 4 characters."""
     for match in _LATIN.finditer(text):
         word = match[0].strip("'’-").lower().removesuffix("'s").removesuffix("’s")
         if len(word) > 2 and word not in _STOP:

@@ -1,0 +1,486 @@
+"""Summaries of users and threads: made anew only where what they are made of changed."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta, timezone
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from psycopg.types.json import Jsonb
+
+from negmem.core.models.summary import (
+    SUMMARY_TYPES,
+    RefreshedSummary,
+    Summaries,
+    Summary,
+    SummaryRefresh,
+)
+from negmem.core.session import Session
+from negmem.core.text.digest import plain_line
+from negmem.core.text.names import check_name
+from negmem.core.text.summary_texts import (
+    PROFILE_SECTIONS,
+    SESSION_SECTIONS,
+    Source,
+    answer_schema,
+    checked,
+    composed,
+    fact_source,
+    profile_lines,
+    request,
+    session_lines,
+)
+from negmem.errors import NegmemError, UsageError
+from negmem.providers.tokens import TokenCounter
+
+if TYPE_CHECKING:
+    from negmem.providers.generation import Generator
+
+MAX_TOKENS = 400
+LEAST_TURNS = 3
+"""A shorter thread is its own summary."""
+_PROFILE_MEMORIES = 20
+_PROFILE_FACTS = 30
+_SESSION_MEMORIES = 200
+_SOURCE_CHARS = 200
+_TURN_CHARS = 400
+_RETRY_MODEL_AFTER = timedelta(hours=24)
+_TRIES = 3
+
+
+@dataclass(frozen=True)
+class _Read:
+    """What a summary would be made of now; the fingerprint is that of the ids and versions."""
+
+    memory_ids: list[UUID]
+    fact_ids: list[UUID]
+    sources: list[Source]
+    fingerprint: str
+
+
+@dataclass(frozen=True)
+class _Text:
+    content: str
+    model_used: str | None
+    details: dict[str, Any]
+
+
+def show(
+    session: Session, user: str, *, summary_type: str | None = None, thread: str | None = None
+) -> Summaries:
+    """A user's summaries, each with how fresh it is; `thread` asks for that of one thread.
+
+    Raises: UsageError `summary_type_unknown`, `name_invalid`, `thread_unknown`.
+    """
+    if summary_type is not None and summary_type not in SUMMARY_TYPES:
+        raise _type_unknown(summary_type)
+    scope = _scope(session, user)
+    if session.database.row("memory", "user_known", scope) is None:
+        session.warn("user_unknown", f'app "{session.app}" knows no user "{user}"')
+        return Summaries(summaries=[])
+    thread_id = None if thread is None else thread_of(session, user, thread)
+    params = {**scope, "summary_type": summary_type, "thread_id": thread_id}
+    rows = session.database.rows("summaries", "list", params)
+    return Summaries(summaries=[_summary(session, scope, row) for row in rows])
+
+
+def thread_of(session: Session, user: str, thread: str) -> UUID:
+    """The id of a user's thread. Raises: UsageError `thread_unknown`, `name_invalid`."""
+    check_name(thread, "thread")
+    row = session.database.row("summaries", "thread", {**_scope(session, user), "thread": thread})
+    if row is None:
+        raise UsageError(
+            "thread_unknown",
+            "there is no such thread",
+            why=f'user "{user}" of app "{session.app}" has no thread {thread[:60]!r}',
+            hint=f"negmem summary show --user {user}",
+        )
+    found: UUID = row["id"]
+    return found
+
+
+def threads_to_summarize(session: Session, user: str, thread_id: UUID | None = None) -> list[UUID]:
+    """Threads of three turns or more without a summary, and those that changed after theirs."""
+    params = {**_scope(session, user), "thread_id": thread_id, "least": LEAST_TURNS}
+    rows = session.database.rows("summaries", "threads_to_summarize", params)
+    return [row["id"] for row in rows]
+
+
+def refresh_changed(
+    session: Session,
+    user: str,
+    *,
+    summary_type: str | None = None,
+    thread: str | None = None,
+    thread_id: UUID | None = None,
+    generator: Generator | None = None,
+    force: bool = False,
+    dry_run: bool = False,
+    run_id: UUID | None = None,
+    checkpoint: Callable[[], None] = lambda: None,
+) -> list[RefreshedSummary]:
+    """Make anew what changed: the threads' summaries, then the user's; of one thread its alone.
+
+    Args: summary_type, only that; the rest as `refresh`.
+    Raises: UsageError `summary_type_unknown`, and as `refresh`.
+    """
+    if summary_type is not None and summary_type not in SUMMARY_TYPES:
+        raise _type_unknown(summary_type)
+    if thread is not None:
+        threads: list[UUID | None] = [thread_of(session, user, thread)]
+    elif summary_type == "user_profile":
+        threads = []
+    else:
+        threads = [*threads_to_summarize(session, user, thread_id)]
+    if thread is None and summary_type != "session":
+        threads.append(None)
+    counter = TokenCounter(session.config.llm.model)
+    done = []
+    for one in threads:
+        checkpoint()
+        done.append(
+            refresh(
+                session,
+                user,
+                thread_id=one,
+                thread=thread,
+                generator=generator,
+                force=force,
+                dry_run=dry_run,
+                run_id=run_id,
+                checkpoint=checkpoint,
+                counter=counter,
+            )
+        )
+    if counter.notice is not None:
+        session.warn("tokens_not_exact", counter.notice)
+    return done
+
+
+def refresh(
+    session: Session,
+    user: str,
+    *,
+    thread_id: UUID | None = None,
+    thread: str | None = None,
+    generator: Generator | None = None,
+    force: bool = False,
+    dry_run: bool = False,
+    run_id: UUID | None = None,
+    checkpoint: Callable[[], None] = lambda: None,
+    counter: TokenCounter | None = None,
+) -> RefreshedSummary:
+    """Make one summary anew if its sources changed: of the thread, or without one of the user.
+
+    With a generator a model writes it, held to its sources line by line; where it does not hold, or
+    without one, it is made of facts and key sentences. No transaction is open while the model thinks.
+    Two at once lose nothing: who comes second sees that it is done.
+    """
+    summary_type = "user_profile" if thread_id is None else "session"
+    scope = {**_scope(session, user), "summary_type": summary_type, "thread_id": thread_id}
+    counter = counter or TokenCounter(session.config.llm.model)
+
+    def done(action: str, reason: str) -> RefreshedSummary:
+        row = session.database.row("summaries", "list", scope)
+        made = None if row is None else _summary(session, scope, row)
+        named = thread if made is None else made.thread
+        return RefreshedSummary(
+            type=summary_type, thread=named, action=action, reason=reason, summary=made
+        )
+
+    for _ in range(_TRIES):
+        read = _read(session, scope)
+        current = session.database.row("summaries", "list", scope)
+        reason = _reason(current, read, generator, force)
+        if current is not None and not read.sources:
+            if not dry_run:
+                _remove(session, scope)
+            return done("removed", "nothing is left that it could be made of")
+        if not read.sources:
+            return done("nothing", "there is nothing to summarize")
+        if reason is None:
+            return done("unchanged", "its sources are the same")
+        if dry_run:
+            return done("written", reason)
+        checkpoint()
+        text = _compose(read, summary_type, generator, checkpoint, counter)
+        if not text.content:
+            return done("nothing", "no sentence says enough")
+        checkpoint()
+        version = 0 if current is None else int(current["version"])
+        if _write(session, scope, read, text, version, run_id, counter):
+            return done("written", reason)
+    raise NegmemError(
+        "version_conflict",
+        "the summary's sources keep changing",
+        why=f"{_TRIES} tries met another writer each",
+        hint=f"negmem summary refresh --user {user}",
+    )
+
+
+def refresh_by_hand(
+    session: Session,
+    user: str,
+    *,
+    summary_type: str | None = None,
+    thread: str | None = None,
+    extractor: str = "auto",
+    force: bool = False,
+    max_calls: int | None = None,
+    max_cost_usd: float | None = None,
+    dry_run: bool = False,
+) -> SummaryRefresh:
+    """As `refresh_changed`, with the configured model unless `extractor` says pattern, and its costs.
+
+    Raises: UsageError `extractor_unknown`, `llm_model_unset`, and as `refresh_changed`.
+    """
+    if extractor not in ("auto", "llm", "pattern"):
+        raise UsageError(
+            "extractor_unknown",
+            f"there is no extractor {str(extractor)[:60]!r}",
+            why="extractors are auto, llm and pattern",
+            hint="negmem summary refresh --extractor pattern --user NAME",
+        )
+    generator = None
+    if extractor != "pattern":
+        from negmem.providers.generation import Budget, make_generator
+
+        budget = Budget(max_calls=max_calls, max_cost_usd=max_cost_usd)
+        generator = make_generator(session.config.llm, budget, env=session.env)
+    if extractor == "llm" and generator is None:
+        raise UsageError(
+            "llm_model_unset",
+            "there is no language model to write with",
+            why="llm.model is null",
+            hint="negmem config set llm.model NAME    or --extractor pattern",
+        )
+    if session.database.row("memory", "user_known", _scope(session, user)) is None:
+        session.warn("user_unknown", f'app "{session.app}" knows no user "{user}"')
+    done = refresh_changed(
+        session,
+        user,
+        summary_type=summary_type,
+        thread=thread,
+        generator=generator,
+        force=force,
+        dry_run=dry_run,
+    )
+    fallen = [
+        one.summary.fallback
+        for one in done
+        if one.action == "written" and one.summary is not None and one.summary.fallback
+    ]
+    if fallen and not dry_run:
+        session.warn("summary_fallback", f"{len(fallen)} without the model: {fallen[0]}")
+    usage = None if generator is None else generator.usage
+    return SummaryRefresh(
+        refreshed=done,
+        model=None if generator is None else generator.model,
+        calls=0 if usage is None else usage.calls,
+        tokens=0 if usage is None else usage.tokens,
+        cost_usd=None if usage is None else usage.cost_usd,
+        fell_back=bool(fallen) and not dry_run,
+        dry_run=dry_run,
+    )
+
+
+def _scope(session: Session, user: str) -> dict[str, Any]:
+    return {"user_id": user, "app_name": session.app}
+
+
+def _type_unknown(summary_type: str) -> UsageError:
+    return UsageError(
+        "summary_type_unknown",
+        f"{summary_type[:60]!r} is no type of summary",
+        why=f"the types are {', '.join(SUMMARY_TYPES)}",
+        hint="--type user_profile",
+    )
+
+
+def _read(session: Session, scope: dict[str, Any]) -> _Read:
+    database = session.database
+    if scope["thread_id"] is None:
+        memories = database.rows(
+            "summaries", "profile_memories", {**scope, "row_limit": _PROFILE_MEMORIES}
+        )
+        facts = database.rows("summaries", "profile_facts", {**scope, "row_limit": _PROFILE_FACTS})
+        most = _SOURCE_CHARS
+    else:
+        params = {**scope, "row_limit": _SESSION_MEMORIES}
+        memories, facts, most = (
+            database.rows("summaries", "session_memories", params),
+            [],
+            _TURN_CHARS,
+        )
+    sources = [fact_source(row["type"], row["key"], row["value"]) for row in facts]
+    sources += [
+        Source(
+            text=row["content"][:most] if scope["thread_id"] else plain_line(row["content"], most),
+            speaker=row["speaker"],
+            day=None if row["occurred_at"] is None else _day(row["occurred_at"]),
+        )
+        for row in memories
+    ]
+    marks = sorted(f"{row['id']} {row['version']}" for row in (*facts, *memories))
+    return _Read(
+        [row["id"] for row in memories],
+        [row["id"] for row in facts],
+        sources,
+        hashlib.sha256("\n".join(marks).encode()).hexdigest()[:32],
+    )
+
+
+def _day(moment: datetime) -> str:
+    return f"{moment.astimezone(timezone.utc):%Y-%m-%d}"
+
+
+def _summary(session: Session, scope: dict[str, Any], row: dict[str, Any]) -> Summary:
+    details = row.pop("details")
+    own = {**scope, "summary_type": row["type"], "thread_id": row.pop("thread_id")}
+    return Summary(
+        **row,
+        freshness=_freshness(session, own, details),
+        fallback=details.get("fallback"),
+    )
+
+
+def _freshness(session: Session, scope: dict[str, Any], details: dict[str, Any]) -> str:
+    ids = {
+        "memory_ids": [UUID(one) for one in details.get("memory_ids", [])],
+        "fact_ids": [UUID(one) for one in details.get("fact_ids", [])],
+    }
+    row = session.database.row("summaries", "gone", {**scope, **ids})
+    if row is not None and row["gone"]:
+        return "source_removed"
+    same = _read(session, scope).fingerprint == details.get("fingerprint")
+    return "fresh" if same else "sources_changed"
+
+
+def _reason(
+    current: dict[str, Any] | None, read: _Read, generator: Generator | None, force: bool
+) -> str | None:
+    """Why a summary is made anew; None where it is as it should be."""
+    if current is None:
+        return "there was none"
+    if current["details"].get("fingerprint") != read.fingerprint:
+        return "its sources changed"
+    if force:
+        return "it was asked for"
+    if generator is not None and current["model_used"] is None:
+        tried_at = current["updated_at"]
+        failed = current["details"].get("fallback") is not None
+        if not failed or datetime.now(timezone.utc) - tried_at > _RETRY_MODEL_AFTER:
+            return "a model can write it now"
+    return None
+
+
+def _compose(
+    read: _Read,
+    summary_type: str,
+    generator: Generator | None,
+    checkpoint: Callable[[], None],
+    counter: TokenCounter,
+) -> _Text:
+    is_profile = summary_type == "user_profile"
+    sections = PROFILE_SECTIONS if is_profile else SESSION_SECTIONS
+    fallback: str | None = None
+    if generator is not None:
+        from negmem.providers.generation import Refusal
+
+        answer = generator.generate(
+            request(read.sources, sections), answer_schema(sections), on_wait=checkpoint
+        )
+        if isinstance(answer, Refusal):
+            fallback = f"{answer.code}: {answer.reason}"
+        else:
+            held = checked(answer.value, read.sources, sections)
+            if held.holds:
+                content = _fitted(held.lines, sections, counter)
+                details = {"method": "model", "dropped_lines": len(held.dropped)}
+                return _Text(content, generator.model, details)
+            fallback = f"the model's answer does not hold: {held.dropped[0] if held.dropped else 'it is empty'}"
+    lines = profile_lines(read.sources) if is_profile else session_lines(read.sources)
+    content = _fitted(lines, sections, counter)
+    return _Text(content, None, {"method": "extractive", "fallback": fallback})
+
+
+def _fitted(lines: list[tuple[str, str]], sections: tuple[str, ...], counter: TokenCounter) -> str:
+    """The lines as one text within the limit: of the longest section the last line goes first."""
+    lines = list(lines)
+    while lines:
+        text = "\n".join(composed(lines, sections))
+        if counter.count(text) <= MAX_TOKENS:
+            return text
+        sizes = {name: sum(1 for section, _ in lines if section == name) for name in sections}
+        longest = max(sections, key=lambda name: sizes[name])
+        place = max(i for i, (section, _) in enumerate(lines) if section == longest)
+        del lines[place]
+    return ""
+
+
+def _write(
+    session: Session,
+    scope: dict[str, Any],
+    read: _Read,
+    text: _Text,
+    version: int,
+    run_id: UUID | None,
+    counter: TokenCounter,
+) -> bool:
+    """Write the summary unless another was faster, or a source went meanwhile; whether it is written."""
+    database = session.database
+    details = {
+        **text.details,
+        "fingerprint": read.fingerprint,
+        "memory_ids": [str(one) for one in read.memory_ids],
+        "fact_ids": [str(one) for one in read.fact_ids],
+    }
+    values = {
+        **scope,
+        "content": text.content,
+        "details": Jsonb(details),
+        "tokens": counter.count(text.content),
+        "memories": len(read.memory_ids),
+        "facts": len(read.fact_ids),
+        "model_used": text.model_used,
+    }
+    with database.transaction():
+        locked = database.row("summaries", "lock", scope)
+        if (0 if locked is None else locked["version"]) != version:
+            return False
+        ids = {"memory_ids": read.memory_ids, "fact_ids": read.fact_ids}
+        gone = database.row("summaries", "gone", {**scope, **ids})
+        if gone is not None and gone["gone"]:
+            return False
+        if locked is None:
+            added = database.row("summaries", "add", values)
+            if added is None:
+                return False
+            summary_id = added["id"]
+        else:
+            summary_id = locked["id"]
+            database.execute("summaries", "set", {**values, "id": summary_id})
+            database.execute("summaries", "drop_sources", {**scope, "id": summary_id})
+        sources = {
+            **scope,
+            "id": summary_id,
+            "source_ids": [*read.memory_ids, *read.fact_ids],
+            "run_id": run_id,
+            "extractor": "summarize",
+            "model_used": text.model_used,
+        }
+        database.execute("summaries", "add_sources", sources)
+    return True
+
+
+def _remove(session: Session, scope: dict[str, Any]) -> None:
+    database = session.database
+    with database.transaction():
+        locked = database.row("summaries", "lock", scope)
+        if locked is not None:
+            gone = {**scope, "id": locked["id"]}
+            database.execute("summaries", "drop_sources", gone)
+            database.execute("summaries", "remove", gone)
