@@ -52,6 +52,34 @@ def run_search(database: Database, params: dict[str, Any]) -> tuple[list[dict[st
     return rows, took_ms
 
 
+def run_recording(database: Database, noun: str, name: str, params: dict[str, Any]) -> Any:
+    """The first column of the first row of a named query, run as `run_search` runs a search that records.
+
+    Raises: DatabaseError.
+    """
+    queries = database.queries
+    timeouts = {
+        "lock_timeout_ms": database.lock_timeout_ms,
+        "statement_timeout_ms": database.statement_timeout_ms,
+    }
+    connection = database.connection
+    try:
+        with connection.pipeline(), connection.cursor() as cursor:
+            connection.execute(queries("search", "open"))
+            connection.execute(queries("search", "timeouts"), timeouts)
+            cursor.execute(queries(noun, name), params)
+            connection.execute(queries("session", "commit"))
+            row = cursor.fetchone()
+    except psycopg.Error as error:
+        with contextlib.suppress(psycopg.Error):
+            connection.rollback()
+        raise database.explained(translate(error)) from error
+    except BaseException:
+        connection.close()
+        raise
+    return None if row is None else row[0]
+
+
 def recording_is_refused(error: DatabaseError) -> bool:
     """Whether the server or the role's privileges forbid to record a search, which may still be run."""
     return error.sqlstate in (_READ_ONLY, _NO_PRIVILEGE)

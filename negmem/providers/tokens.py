@@ -16,6 +16,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -35,6 +36,9 @@ _SAFE_CUT = re.compile(r"(?<=[^\W\d_])[ ，。！？；、：](?=[^\W\d_])")
 # The estimate gives every character at least 0.3 tokens.
 _MAX_CHARS_PER_ESTIMATED_TOKEN = 4
 _LOADING = threading.Lock()
+# Contexts show the same memories again and again: short texts are counted once.
+_REMEMBERED_TEXTS = 4_096
+_REMEMBERED_CHARS = 1_024
 
 
 class _Vocabulary(NamedTuple):
@@ -149,6 +153,7 @@ class TokenCounter:
         self._encoding: Encoding | None = None
         self._failure: str | None = None
         self._retry_at = float("-inf")
+        self._counts: dict[str, int] = {}
 
     def _loaded(self) -> Encoding | None:
         if self._encoding is None and self._clock() >= self._retry_at:
@@ -183,8 +188,16 @@ class TokenCounter:
         encoding = self._loaded()
         if encoding is None:
             return estimate_tokens(text)
-        text = text.encode("utf-8", "replace").decode("utf-8")
-        return sum(len(encoding.encode_ordinary(piece)) for piece in _pieces(text))
+        known = self._counts.get(text)
+        if known is not None:
+            return known
+        clean = text.encode("utf-8", "replace").decode("utf-8")
+        tokens = sum(len(encoding.encode_ordinary(piece)) for piece in _pieces(clean))
+        if len(text) <= _REMEMBERED_CHARS:
+            if len(self._counts) >= _REMEMBERED_TEXTS:
+                self._counts.clear()
+            self._counts[text] = tokens
+        return tokens
 
     def fit(self, text: str, limit: int) -> tuple[str, int, bool]:
         """The longest beginning of at most `limit` tokens, its tokens, and whether it was cut.
@@ -211,6 +224,12 @@ class TokenCounter:
                 room -= 1
             return kept, used, True
         return text, used, False
+
+
+@cache
+def counter_for(model: str | None) -> TokenCounter:
+    """The counter of a model that this process shares: its vocabulary is read and checked once."""
+    return TokenCounter(model)
 
 
 def _fit_estimate(text: str, limit: int) -> tuple[str, int, bool]:

@@ -126,6 +126,18 @@ def pack(
     Args: reading_order, the names of all sections as they appear in the text; the last of them is the
     first to be shortened where the whole comes out longer than its parts.
     """
+    filled = _filled(groups, max_tokens, count, fit)
+    return _shortened([filled[name] for name in reading_order], max_tokens, count)
+
+
+def fill(
+    groups: Sequence[Group], max_tokens: int, count: Count, fit: Fit
+) -> dict[str, list[PackedItem]]:
+    """The texts that fit by the sum of their tokens, in reading order, without joining them."""
+    return {name: one.shown for name, one in _filled(groups, max_tokens, count, fit).items()}
+
+
+def _filled(groups: Sequence[Group], max_tokens: int, count: Count, fit: Fit) -> dict[str, _Filled]:
     filled: dict[str, _Filled] = {}
     left = max_tokens
     for group in groups:
@@ -140,7 +152,7 @@ def pack(
         before = one.tokens
         _fill(one, before + left, count, fit)
         left -= one.tokens - before
-    return _shortened([filled[name] for name in reading_order], max_tokens, count)
+    return filled
 
 
 def _fill(one: _Filled, limit: int, count: Count, fit: Fit) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from negmem.core.models.retrieval import SearchResult
@@ -17,6 +18,7 @@ _STANDING = {
     "core": "core",
     "instruction": "instructions",
     "profile": "profile",
+    "knowledge": "knowledge",
     "history": "history",
 }
 _REFLECTION = "reflection"
@@ -40,45 +42,61 @@ class Candidate:
     verify: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True)
+class Standing:
+    """What belongs in whatever is asked, best first, and the app's stored `context_assembler`.
+
+    `settings` is None where the database holds no config of the app.
+    """
+
+    candidates: list[Candidate]
+    settings: dict[str, Any] | None
+
+
 def standing(
-    session: Session, user: str, thread: UUID | None, blocks: Sequence[str]
-) -> list[Candidate]:
-    """What belongs in whatever is asked: summary, core, instructions, profile, history (newest first)."""
-    scope = {"user_id": user, "app_name": session.app, "thread_id": thread}
-    found = []
-    for row in session.database.rows("context", "candidates", scope):
-        section, said, moment = _STANDING[row["section"]], row["content"], row["occurred_at"]
-        if section not in blocks:
-            continue
-        if section == "core":
-            text = labelled(f"CoreBlock:{row['label']}", said)
-        elif section == "instructions":
-            text = labelled(f"Instruction:{row['label']}", said)
-        elif section == "summary":
-            text = labelled(f"Summary{date_part(moment)}", said)
-        elif section == "profile":
-            text = labelled("Profile", said)
-        else:
-            text = labelled(f"History{date_part(moment)}", f"{label_part(row['label'])}: {said}")
-        found.append(Candidate(row["id"], section, said, text, moment, row["thread"]))
-    return found
+    session: Session, user: str, thread: UUID | None, blocks: Sequence[str], question: str
+) -> Standing:
+    """Summary, core blocks, instructions, profile, history (newest first), and what was learned.
 
-
-def learned(session: Session, user: str, question: str) -> list[Candidate]:
-    """What was learned that shares words with the question."""
-    scope = {"user_id": user, "app_name": session.app, "query": question}
-    return [
+    What was learned shares words with the question.
+    """
+    scope = {
+        "user_id": user,
+        "app_name": session.app,
+        "thread_id": thread,
+        "query": question if "knowledge" in blocks else None,
+    }
+    rows = session.database.rows("context", "candidates", scope)
+    found = [
         Candidate(
             id=row["id"],
-            section="knowledge",
+            section=_STANDING[row["section"]],
             said=row["content"],
-            text=labelled(f"Knowledge {short_id(row['id'])}", row["content"]),
-            occurred_at=row["updated_at"],
-            thread=None,
+            text=_standing_text(row),
+            occurred_at=row["occurred_at"],
+            thread=row["thread"],
             score=row["score"],
         )
-        for row in session.database.rows("context", "knowledge", scope)
+        for row in rows
+        if row["id"] is not None and _STANDING[row["section"]] in blocks
     ]
+    settings = (rows[0]["context_assembler"] or {}) if rows[0]["has_config"] else None
+    return Standing(found, settings)
+
+
+def _standing_text(row: dict[str, Any]) -> str:
+    section, said, moment = row["section"], row["content"], row["occurred_at"]
+    if section == "core":
+        return labelled(f"CoreBlock:{row['label']}", said)
+    if section == "instruction":
+        return labelled(f"Instruction:{row['label']}", said)
+    if section == "summary":
+        return labelled(f"Summary{date_part(moment)}", said)
+    if section == "profile":
+        return labelled("Profile", said)
+    if section == "knowledge":
+        return labelled(f"Knowledge {short_id(row['id'])}", said)
+    return labelled(f"History{date_part(moment)}", f"{label_part(row['label'])}: {said}")
 
 
 def searched(results: Sequence[SearchResult], blocks: Sequence[str]) -> list[Candidate]:

@@ -8,6 +8,7 @@ here the model's own tokenizer counts.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 from uuid import UUID
 
 from psycopg.types.json import Jsonb
@@ -25,15 +26,15 @@ from negmem.core.models.context import (
 )
 from negmem.core.models.retrieval import SearchAnswer
 from negmem.core.pii import gated, guard_of
-from negmem.core.retrieval.candidates import Candidate, learned, searched, standing
+from negmem.core.retrieval.candidates import Candidate, searched, standing
 from negmem.core.retrieval.packing import Chosen, choose, id_part
 from negmem.core.retrieval.search import clean_question, search
 from negmem.core.session import Session
 from negmem.core.text.names import check_name
 from negmem.db.failures import DatabaseError
-from negmem.db.searches import recording_is_refused
+from negmem.db.searches import recording_is_refused, run_recording
 from negmem.errors import UsageError
-from negmem.providers.tokens import TokenCounter
+from negmem.providers.tokens import TokenCounter, counter_for
 
 # As in sql/functions/get_context_window.sql.
 CANDIDATES = 50
@@ -64,19 +65,14 @@ def assemble(
     """
     _check_blocks(blocks)
     question = clean_question(query)
-    settings = _settings(session)
+    if max_tokens is not None:
+        _check_budget(max_tokens)
+    found = standing(session, user, _thread_id(session, user, thread), blocks, question)
+    settings = _settings(session, found.settings)
     total = settings.max_tokens if max_tokens is None else max_tokens
-    if not 1 <= total <= MAX_TOKENS:
-        raise UsageError(
-            "budget_invalid",
-            "no context has such a budget",
-            why=f"--max-tokens goes from 1 to {MAX_TOKENS:,}, got {total:,}",
-            hint="--max-tokens 2000",
-        )
     both = shares(total, settings.memory_ratio, settings.history_ratio)
-    counter = counter or TokenCounter(session.config.llm.model)
-    candidates = standing(session, user, _thread_id(session, user, thread), blocks)
-    candidates = guard_of(session).leave_out(user, candidates, lambda one: one.id)
+    counter = counter or counter_for(session.config.llm.model)
+    candidates = guard_of(session).leave_out(user, found.candidates, lambda one: one.id)
     answer: SearchAnswer | None = None
     kinds = list(dict.fromkeys(kind for name in blocks for kind in _KINDS.get(name, ())))
     if kinds:
@@ -84,8 +80,6 @@ def assemble(
             session, user, question, level=level, limit=CANDIDATES, kinds=kinds, record=False
         )
         candidates += searched(answer.results, blocks)
-    if "knowledge" in blocks:
-        candidates += learned(session, user, question)
     chosen = choose(candidates, both, counter)
     context = _answer(candidates, chosen, both, total, counter, answer)
     if counter.notice is not None:
@@ -107,19 +101,27 @@ def _check_blocks(blocks: Sequence[str]) -> None:
         )
 
 
-def _settings(session: Session) -> ContextAssembler:
+def _check_budget(max_tokens: int) -> None:
+    if not 1 <= max_tokens <= MAX_TOKENS:
+        raise UsageError(
+            "budget_invalid",
+            "no context has such a budget",
+            why=f"--max-tokens goes from 1 to {MAX_TOKENS:,}, got {max_tokens:,}",
+            hint="--max-tokens 2000",
+        )
+
+
+def _settings(session: Session, stored: dict[str, Any] | None) -> ContextAssembler:
     """The stored budget of the app, or the main app's; what is not stored has its default.
 
     Raises: NegmemError `stored_config_invalid`.
     """
-    row = session.database.row("context", "settings", {"app_name": session.app})
-    if row is None:
+    if stored is None:
         session.warn(
             "app_unknown",
             f'the database holds no config of the app "{session.app}": the default budget counts',
         )
-    stored = {} if row is None or row["context_assembler"] is None else row["context_assembler"]
-    return effective_automation({"context_assembler": stored}).context_assembler
+    return effective_automation({"context_assembler": stored or {}}).context_assembler
 
 
 def _thread_id(session: Session, user: str, thread: str | None) -> UUID | None:
@@ -224,18 +226,11 @@ def _record(
         "fallbacks": Jsonb(steps),
         "thread": thread,
         "repeat_window_s": session.config.retrieval.repeat_window_s,
+        "budget_tokens": context.max_tokens,
+        "used_tokens": context.tokens,
     }
     try:
-        with session.database.transaction():
-            row = session.database.row("context", "record", params)
-            found: UUID | None = None if row is None else row["retrieval_id"]
-            if found is not None:
-                used = {
-                    "id": found,
-                    "budget_tokens": context.max_tokens,
-                    "used_tokens": context.tokens,
-                }
-                session.database.execute("context", "record_budget", {**scope, **used})
+        found: UUID | None = run_recording(session.database, "context", "record", params)
     except DatabaseError as error:
         if not recording_is_refused(error):
             raise

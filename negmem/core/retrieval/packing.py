@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from negmem.core.formulas.budget import Group, Item, Packed, Section, Shares, pack
+from negmem.core.formulas.budget import Group, Item, Packed, Section, Shares, fill, pack
 from negmem.core.models.context import SECTIONS, LeftOut
 from negmem.core.retrieval.candidates import Candidate
 
@@ -78,11 +78,10 @@ def choose(candidates: Sequence[Candidate], both: Shares, counter: Counter) -> C
         ]
 
     last = Section("history", items("history"), is_contiguous=True, is_reversed=True)
-    history = pack(
-        [Group(both.history, [last])], both.history, ["history"], counted.count, counted.fit
-    )
-    repeated = _repeated(keyed, {item.id for item in history.sections["history"]})
-    room = both.total - sum(item.tokens for item in history.sections["history"])
+    history = fill([Group(both.history, [last])], both.history, counted.count, counted.fit)
+    said_last = history["history"]
+    repeated = _repeated(keyed, {item.id for item in said_last})
+    room = both.total - sum(item.tokens for item in said_last)
     sections = [
         Section(
             name,
@@ -91,8 +90,8 @@ def choose(candidates: Sequence[Candidate], both: Shares, counter: Counter) -> C
         )
         for name in _FILLED
     ]
-    memory = pack([Group(room, sections)], room, _FILLED, counted.count, counted.fit)
-    taken = [i for one in (history, memory) for few in one.sections.values() for i in few]
+    memory = fill([Group(room, sections)], room, counted.count, counted.fit)
+    taken = [item for few in (said_last, *memory.values()) for item in few]
     texts = {item.id: item.text for item in taken}
     whole = [
         Section(

@@ -24,7 +24,7 @@ from negmem.core.text.verifiable import to_verify
 from negmem.db.failures import DatabaseError
 from negmem.db.searches import recording_is_refused
 from negmem.errors import UsageError
-from negmem.providers.tokens import TokenCounter
+from negmem.providers.tokens import TokenCounter, counter_for
 
 MAX_TOKENS = 2_000_000
 CORE_SHARE = 0.3
@@ -63,7 +63,7 @@ def recall(
             why=f"--max-tokens goes from 1 to {MAX_TOKENS:,}, got {total:,}",
             hint="--max-tokens 2000",
         )
-    counter = counter or TokenCounter(session.config.llm.model)
+    counter = counter or counter_for(session.config.llm.model)
     scope = {"user_id": user, "app_name": session.app}
     made_by = {"max_tokens": total, "tokenizer": counter.name, "version": negmem.__version__}
     row = session.database.row("recall", "cached", scope)
