@@ -11,6 +11,7 @@ from negmem.cli.tree import whole_tree
 from negmem.config.render import render_default_yaml
 from tools.generators.completions import completion_files
 from tools.generators.documents import schemas
+from tools.generators.inventory import inventory
 from tools.generators.reference import reference, schema_file
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -24,6 +25,7 @@ def generated() -> dict[Path, str]:
     for name, text in completion_files(tree).items():
         files[ROOT / "completions" / name] = text
     files[ROOT / "docs" / "cli.md"] = reference(tree)
+    files[ROOT / "docs" / "data-inventory.md"] = inventory()
     for name, schema in schemas().items():
         text = json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
         files[ROOT / "docs" / "schemas" / schema_file(name)] = text
