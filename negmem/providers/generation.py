@@ -187,12 +187,14 @@ class Generator:
         messages: Sequence[Mapping[str, str]],
         schema: Mapping[str, JsonValue],
         *,
+        check: Callable[[JsonValue], None] | None = None,
         on_wait: Callable[[], None] | None = None,
     ) -> Answer | Refusal:
         """The model's answer to `messages` (role, content), asked for under a JSON schema.
 
-        Hold no transaction open while calling. `on_wait` is called before each attempt and every
-        few seconds of a wait: a worker renews its lease there; what it raises goes through.
+        Hold no transaction open while calling. An answer that can't be read, or that `check` refuses
+        by raising UnreadableError, is asked for once more. `on_wait` is called before each attempt
+        and every few seconds of a wait: a worker renews its lease there; what it raises goes through.
         """
         tick = on_wait or (lambda: None)
         asked = list(messages)
@@ -201,7 +203,10 @@ class Generator:
             if not isinstance(outcome, str):
                 return outcome
             try:
-                return Answer(read_json(outcome, _names(schema)))
+                value = read_json(outcome, _names(schema))
+                if check is not None:
+                    check(value)
+                return Answer(value)
             except UnreadableError as error:
                 refusal = Refusal(RefusalKind.UNREADABLE, "llm_answer_invalid", str(error))
                 if attempt == 1:

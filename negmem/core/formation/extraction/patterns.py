@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import datetime, time, timezone
 from uuid import UUID
 
 from negmem.core.formation.extraction.chinese import read_chinese
 from negmem.core.formation.extraction.english import read_english
 from negmem.core.formation.extraction.found import Found
+from negmem.core.formation.extraction.values import MAX_KEY_CHARS, fact_value
 from negmem.core.models.extraction import ExtractedFact
+from negmem.core.text.dates import dated, find_dates
 from negmem.core.text.sentences import sentences
 
 EXTRACTOR = "pattern"
 MAX_TURN_CHARS = 20_000
 """A longer turn is a pasted document, not talk: only its beginning is read."""
+
+# A change that has a date began to hold on it: "I moved to Berlin last month".
+_BEGAN = re.compile(
+    r"\b(?:moved|relocated|started|joined|since|became|switched|got|turned|adopted|bought)\b"
+    r"|搬|入职|加入|跳槽|开始|换|当上|结婚|转行|升|买了|领养",
+    re.I,
+)
 
 
 def found_in(text: str) -> Iterator[tuple[Found, str]]:
@@ -32,18 +42,35 @@ def found_in(text: str) -> Iterator[tuple[Found, str]]:
 
 
 def extract(text: str, event_id: UUID, occurred_at: datetime | None) -> list[ExtractedFact]:
-    """The facts in one turn of the user."""
-    return [
-        ExtractedFact(
-            type=found.type,
-            key=found.key[:255],
-            value={"text": found.statement, "object": found.object, "negated": found.negated},
-            text=said,
-            confidence=found.confidence,
-            event_ids=[event_id],
-            occurred_at=occurred_at,
-            negated=found.negated,
-            extractor=EXTRACTOR,
-        )
-        for found, said in found_in(text)
-    ]
+    """The facts in one turn of the user; relative dates are made absolute by `occurred_at`.
+
+    A plan names its days in `value.when`; a change of the profile with a date holds from that day.
+    """
+    return [_fact(found, said, event_id, occurred_at) for found, said in found_in(text)]
+
+
+def _fact(found: Found, said: str, event_id: UUID, occurred_at: datetime | None) -> ExtractedFact:
+    value = fact_value(found.statement, found.object, found.negated)
+    valid_from = None
+    if occurred_at is not None:
+        if found.type in ("plan", "relation"):
+            value["text"] = dated(found.statement, occurred_at)
+        dates = find_dates(found.statement if found.type == "plan" else said, occurred_at)
+        if found.type == "plan" and dates:
+            value["when"] = dates[0].span.iso
+            value["when_precision"] = dates[0].span.precision
+        if found.type == "profile" and len(dates) == 1 and _BEGAN.search(said):
+            first = datetime.combine(dates[0].span.first, time(), timezone.utc)
+            valid_from = first if first < occurred_at else None
+    return ExtractedFact(
+        type=found.type,
+        key=found.key[:MAX_KEY_CHARS],
+        value=value,
+        text=said,
+        confidence=found.confidence,
+        event_ids=[event_id],
+        occurred_at=occurred_at,
+        valid_from=valid_from,
+        negated=found.negated,
+        extractor=EXTRACTOR,
+    )

@@ -1,0 +1,194 @@
+"""Finds facts in what the user said: by a model where one is set, else by patterns."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from uuid import UUID
+
+from negmem.core.facts import FactWrite, write_facts
+from negmem.core.formation.extraction.batches import Account, BatchResult, ask_model
+from negmem.core.formation.extraction.patterns import extract
+from negmem.core.formation.extraction.prompt import PROMPT_VERSION, SourceTurn
+from negmem.core.formation.pipeline import JobType, Policy, StepOutcome, Work
+from negmem.core.formation.turns import Turn, read_turns
+from negmem.core.models.extraction import ExtractedFact
+
+POLICY: Policy = "fail_tolerant"
+JOB_TYPES: tuple[JobType, ...] = ("fast_replay", "full_consolidation")
+
+CONTEXT_TURNS = 4
+"""Older turns that a model is shown before the new ones, so that "yes, that one" means something."""
+
+_WRITTEN_TOGETHER = 200
+
+
+def run(work: Work) -> StepOutcome:
+    """Read the user's own turns that the job is about and write the facts in them.
+
+    With a model, turns that it has read before are not put to it again; where it fails, patterns read
+    that batch, and the step fails at the end so that the job is tried again.
+    """
+    counts: Counter[str] = Counter()
+    total = Account()
+    for thread_id in _threads(work):
+        part = replace(work, thread_id=thread_id)
+        work.checkpoint()
+        if work.extractor == "llm" and work.generator is not None:
+            _by_model(part, counts, total)
+        else:
+            _by_patterns(part, counts)
+    if not counts["turns"]:
+        return StepOutcome("skipped", "the user said nothing new")
+    for reason, number in total.rejected.items():
+        counts[f"rejected_{reason}"] += number
+    if total.by_patterns and total.last_refusal is not None:
+        refusal = total.last_refusal
+        reason = (
+            f"{refusal.code}: patterns read {total.by_patterns} of {total.batches} batches, since"
+            f" {refusal.reason}"
+        )[:500]
+        if total.pending:
+            return StepOutcome("failed", reason, counts, retry_after_s=total.retry_after_s)
+        return StepOutcome("done", reason, counts)
+    return StepOutcome("done", counts=counts)
+
+
+def _threads(work: Work) -> Sequence[UUID]:
+    if work.thread_id is not None:
+        return [work.thread_id]
+    rows = work.session.database.rows(
+        "extraction", "threads", {"user_id": work.user, "app_name": work.app}
+    )
+    return [row["id"] for row in rows]
+
+
+def _is_own(turn: Turn) -> bool:
+    """The user's own words: role user, which `ingest --me` gives to the speaker of that name."""
+    return turn.role == "user" and turn.kind == "message" and bool(turn.text.strip())
+
+
+def _by_patterns(work: Work, counts: Counter[str]) -> None:
+    waiting: list[ExtractedFact] = []
+    for turn in read_turns(work):
+        if not turn.is_new or not _is_own(turn):
+            continue
+        counts["turns"] += 1
+        waiting.extend(extract(turn.text, turn.event_id, turn.occurred_at))
+        if len(waiting) >= _WRITTEN_TOGETHER:
+            _write(work, waiting, counts)
+            waiting = []
+    _write(work, waiting, counts)
+
+
+def _by_model(work: Work, counts: Counter[str], total: Account) -> None:
+    generator = work.generator
+    assert generator is not None
+    settings = work.session.config.llm
+    reader = f"fact_extract:{generator.model}:{PROMPT_VERSION}"[:64]
+    turns = read_turns(work, before=CONTEXT_TURNS)
+    counts["turns"] += sum(1 for turn in turns if turn.is_new and _is_own(turn))
+    versions, already = _read_before(work, turns, reader)
+    sources = [
+        SourceTurn(
+            turn.event_id,
+            turn.text,
+            turn.is_new and _is_own(turn) and turn.memory_id not in already,
+            turn.occurred_at,
+            turn.memory_id,
+        )
+        for turn in turns
+        if turn.kind == "message" and turn.text.strip()
+    ]
+    if not any(turn.is_own for turn in sources):
+        return
+
+    def keep(result: BatchResult) -> None:
+        _write(work, result.facts, counts)
+        if not result.is_pending:
+            _mark(work, result.turns, versions, reader)
+
+    account = ask_model(
+        generator,
+        sources,
+        keep,
+        max_turns=settings.batch_turns,
+        max_chars=settings.batch_chars,
+        checkpoint=work.checkpoint,
+    )
+    counts["batches"] += account.batches
+    counts["fallbacks"] += account.by_patterns
+    counts["halved"] += account.halved
+    counts["rejected"] += sum(account.rejected.values())
+    total.batches += account.batches
+    total.by_patterns += account.by_patterns
+    total.pending += account.pending
+    total.rejected.update(account.rejected)
+    total.last_refusal = account.last_refusal or total.last_refusal
+    if account.retry_after_s is not None:
+        total.retry_after_s = max(total.retry_after_s or 0.0, account.retry_after_s)
+
+
+def _read_before(
+    work: Work, turns: Iterable[Turn], reader: str
+) -> tuple[dict[UUID, int], set[UUID]]:
+    """The version of each turn's memory, and the memories that this reader has read."""
+    ids = [turn.memory_id for turn in turns if turn.memory_id is not None]
+    rows = work.session.database.rows(
+        "extraction",
+        "read_before",
+        {"user_id": work.user, "app_name": work.app, "memory_ids": ids, "reader": reader},
+    )
+    return {row["id"]: row["version"] for row in rows}, {
+        row["id"] for row in rows if row["is_read"]
+    }
+
+
+def _mark(work: Work, turns: Iterable[SourceTurn], versions: dict[UUID, int], reader: str) -> None:
+    """Note that these turns were read, so that the model is not paid for them twice."""
+    ids = [turn.memory_id for turn in turns if turn.is_own and turn.memory_id in versions]
+    if not ids:
+        return
+    with work.session.database.transaction():
+        work.session.database.rows(
+            "formation_marks",
+            "mark",
+            {
+                "user_id": work.user,
+                "app_name": work.app,
+                "ids": ids,
+                "versions": [versions[one] for one in ids if one is not None],
+                "step": reader,
+            },
+        )
+
+
+def _write(work: Work, facts: Sequence[ExtractedFact], counts: Counter[str]) -> None:
+    """Write facts by key; one short transaction."""
+    if not facts:
+        return
+    work.checkpoint()
+    counts["found"] += len(facts)
+    writes = [
+        FactWrite(
+            type=fact.type,
+            key=fact.key,
+            value=fact.value,
+            confidence=fact.confidence,
+            valid_from=fact.valid_from,
+            valid_until=fact.valid_until,
+            occurred_at=fact.occurred_at,
+            thread_id=work.thread_id,
+            event_ids=tuple(fact.event_ids),
+            run_id=work.job_id,
+            extractor=fact.extractor,
+            model=fact.model,
+        )
+        for fact in facts
+    ]
+    for outcome in write_facts(work.session, work.user, writes):
+        if outcome.action not in ("unchanged", "kept_manual"):
+            counts["facts"] += 1
+        counts[outcome.action] += 1
+        counts["conflicts"] += int(outcome.conflict_id is not None)
