@@ -18,6 +18,7 @@ from negmem.core.models.summary import (
     Summary,
     SummaryRefresh,
 )
+from negmem.core.pii import gated, gated_write, guard_of
 from negmem.core.session import Session
 from negmem.core.text.digest import plain_line
 from negmem.core.text.names import check_name
@@ -68,6 +69,7 @@ class _Text:
     details: dict[str, Any]
 
 
+@gated
 def show(
     session: Session, user: str, *, summary_type: str | None = None, thread: str | None = None
 ) -> Summaries:
@@ -221,6 +223,7 @@ def refresh(
     )
 
 
+@gated_write
 def refresh_by_hand(
     session: Session,
     user: str,
@@ -432,17 +435,18 @@ def _write(
 ) -> bool:
     """Write the summary unless another was faster, or a source went meanwhile; whether it is written."""
     database = session.database
+    screened = guard_of(session).screen(text.content, text.details)
     details = {
-        **text.details,
+        **screened.metadata,
         "fingerprint": read.fingerprint,
         "memory_ids": [str(one) for one in read.memory_ids],
         "fact_ids": [str(one) for one in read.fact_ids],
     }
     values = {
         **scope,
-        "content": text.content,
+        "content": screened.text,
         "details": Jsonb(details),
-        "tokens": counter.count(text.content),
+        "tokens": counter.count(screened.text),
         "memories": len(read.memory_ids),
         "facts": len(read.fact_ids),
         "model_used": text.model_used,
