@@ -67,6 +67,24 @@ def expected_indexes(
     }
 
 
+def reprinted_indexes(
+    database: Database, connection: Connection, definitions: Mapping[str, str]
+) -> dict[str, str]:
+    """What the server makes of definitions that it printed itself, as a restored dump has them.
+
+    A condition on a varchar is printed with other casts when it was read from such a print; it means
+    the same. Raises: psycopg.Error where it may not be tried here.
+    """
+    own = quote_identifier(database.schema)
+    plain = re.fullmatch(r"[a-z_][a-z0-9_]*", database.schema)
+    printed = database.schema if plain else own
+    statements = {
+        name: text.replace(f" ON {printed}.", f" ON {own}.", 1)
+        for name, text in definitions.items()
+    }
+    return expected_indexes(database, connection, statements)
+
+
 def record(database: Database, definitions: Mapping[str, str]) -> None:
     """Write down what the server made of the statements of these indexes."""
     wanted = wanted_indexes(database.schema)

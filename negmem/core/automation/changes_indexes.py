@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import psycopg
@@ -131,6 +131,7 @@ def find(session: Session, connection: Connection, observed: Observed) -> IndexP
             open_names.append(name)
             part.unrecorded.append(name)
     _ask(session, connection, part, open_names)
+    _accept_restored(session, connection, part, live)
     for name, statement in wanted.items():
         change = _compared(name, statement, live.get(name), part.canonical.get(name))
         if change is None:
@@ -165,6 +166,23 @@ def _ask(session: Session, connection: Connection, part: IndexPart, names: list[
     except psycopg.Error:
         part.reduced = "this role may not make temporary objects, so bodies alone are compared"
         part.unrecorded.clear()
+
+
+def _accept_restored(
+    session: Session, connection: Connection, part: IndexPart, live: Mapping[str, LiveIndex]
+) -> None:
+    """Take an index as it stands for the wanted one, where it is what a dump of the wanted one restores."""
+    doubtful = {
+        name: text
+        for name, text in part.canonical.items()
+        if name in live and _differs(live[name].definition, text)
+    }
+    if not doubtful or part.reduced:
+        return
+    printed = index_changes.reprinted_indexes(session.database, connection, doubtful)
+    for name, text in printed.items():
+        if not _differs(live[name].definition, text):
+            part.canonical[name] = live[name].definition
 
 
 def _differs(one: str, other: str) -> bool:

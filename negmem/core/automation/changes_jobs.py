@@ -88,6 +88,15 @@ def find(session: Session, config: ConfigPlan, *, adopt: bool = False) -> JobPar
         if job.status == "unknown" and job.leave is not None:
             words = dict.fromkeys((job.leave.why, job.reason))
             session.warn("job_unknown_state", f"{job.name}: {'; '.join(words)}")
+    here = session.database.facts.database
+    moved = [j for j in view.jobs if j.recorded is not None and j.recorded.database != here]
+    if moved:
+        there = ", ".join(sorted({j.recorded.database for j in moved if j.recorded is not None}))
+        names = ", ".join(job.name for job in moved)
+        session.warn(
+            "jobs_of_another_database",
+            f'negmem recorded {names} for database "{there}", and this is "{here}": a copy, or restored',
+        )
     seen = [[j.name, j.status, j.reason, j.standing and j.standing.text()] for j in view.jobs]
     part.seen = digest(seen)
     return part

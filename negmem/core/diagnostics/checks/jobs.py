@@ -52,8 +52,12 @@ def job_missing(probe: Probe) -> list[Found]:
     return [
         Found(
             f"{job.name}: switched on and not scheduled",
-            evidence=f'cron.job in "{probe.cron.database}" has no job of this name',
-            remedy=_schedule(probe, job),
+            evidence=f'cron.job in "{probe.cron.database}" has no job of this name'
+            + (" for this database, and one for another" if job.reason == "name_taken" else ""),
+            # Scheduling under a name that is taken would replace the other database's job.
+            remedy="negmem config set automation.jobs.prefix NAME_    then: negmem sync"
+            if job.reason == "name_taken"
+            else _schedule(probe, job),
         )
         for job in missing
     ]
@@ -80,7 +84,7 @@ def job_drifted(probe: Probe) -> list[Found]:
         Found(
             f"{job.name}: {job.reason}",
             evidence=f"wanted: {job.schedule}  {job.command}" if job.enabled else "the job is off",
-            remedy=_schedule(probe, job)
+            remedy=f"negmem automation reconcile {job.job_key}"
             if job.enabled
             else f"SELECT cron.unschedule({job.job_id or quote_literal(job.name)});    as its owner",
         )
