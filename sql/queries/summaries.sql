@@ -21,7 +21,7 @@ FROM (
         FROM :"schema".memories AS one
         WHERE one.user_id = %(user_id)s::varchar AND one.app_name = %(app_name)s::varchar
             AND one.deleted_at IS NULL
-            AND one.metadata ->> 'subtype' IS DISTINCT FROM 'reflection'
+            AND COALESCE(one.metadata ->> 'subtype', '') NOT IN ('reflection', 'insight')
             AND COALESCE(one.metadata ->> 'role', 'user') = 'user'
         ORDER BY one.retention_score DESC, one.occurred_at DESC NULLS LAST, one.id
         LIMIT 200
@@ -51,7 +51,7 @@ FROM (
     FROM :"schema".memories AS m
     WHERE m.user_id = %(user_id)s::varchar AND m.app_name = %(app_name)s::varchar
         AND m.thread_id = %(thread_id)s::uuid AND m.deleted_at IS NULL
-        AND m.metadata ->> 'subtype' IS DISTINCT FROM 'reflection'
+        AND COALESCE(m.metadata ->> 'subtype', '') NOT IN ('reflection', 'insight')
     ORDER BY m.position DESC NULLS FIRST, m.created_at DESC, m.id DESC
     LIMIT %(row_limit)s::integer
 ) AS l

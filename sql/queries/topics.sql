@@ -18,7 +18,7 @@ LEFT JOIN :"schema".threads AS t
     ON t.user_id = m.user_id AND t.app_name = m.app_name AND t.id = m.thread_id
 WHERE m.user_id = %(user_id)s::varchar AND m.app_name = %(app_name)s::varchar AND m.deleted_at IS NULL
     AND (%(thread_id)s::uuid IS NULL OR m.thread_id = %(thread_id)s::uuid)
-    AND m.metadata ->> 'subtype' IS DISTINCT FROM 'reflection'
+    AND COALESCE(m.metadata ->> 'subtype', '') NOT IN ('reflection', 'insight')
     AND NOT EXISTS (
         SELECT 1 FROM :"schema".memory_formation AS d
         WHERE d.user_id = m.user_id AND d.app_name = m.app_name AND d.memory_id = m.id
