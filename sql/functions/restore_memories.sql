@@ -1,7 +1,8 @@
 -- Brings soft-deleted memories of one user back, searchable as before; a restore counts as a look at them.
+-- One that was merged into another is told apart from it: release_merged().
 --
 -- callers: memory restore
--- locks: the rows in order of id; the user's row of memory_term_stats; the app's trail
+-- locks: the rows in order of id, then those they were merged into; the user's row of memory_term_stats; the app's trail
 -- volatility: VOLATILE, it writes
 -- returns: how many memories were soft-deleted before
 
@@ -30,6 +31,7 @@ BEGIN
     IF gone IS NULL THEN
         RETURN 0;
     END IF;
+    PERFORM release_merged(p_user_id, p_app_name, gone);
     UPDATE memories AS m
     SET deleted_at = NULL, deleted_reason = NULL, updated_at = now(), last_accessed_at = now(),
         version = m.version + 1,

@@ -47,3 +47,71 @@ SELECT :"schema".resolve_conflict(%(user_id)s::text, %(app_name)s::text, %(id)s:
 -- name: undo
 -- params: user_id, app_name, id, actor
 SELECT :"schema".undo_conflict(%(user_id)s::text, %(app_name)s::text, %(id)s::uuid, %(actor)s::text) AS outcome;
+
+-- name: near_facts
+-- params: user_id, app_name, thread_id, since, neighbours, min_cosine
+-- returns: pairs of current facts of one type under different keys whose vectors are near, older first; pairs on which
+--   something was decided or noted already are left out
+WITH fresh AS (
+    SELECT f.id, f.fact_type, f.key, v.model_id, v.embedding
+    FROM :"schema".facts AS f
+    JOIN :"schema".embedding_models AS m ON m.app_name = f.app_name AND m.status = 'active'
+    JOIN :"schema".fact_vectors AS v
+        ON v.user_id = f.user_id AND v.app_name = f.app_name AND v.fact_id = f.id AND v.model_id = m.id AND v.live
+    WHERE f.user_id = %(user_id)s::varchar AND f.app_name = %(app_name)s::varchar
+        AND f.status = 'active' AND f.deleted_at IS NULL AND f.valid_until IS NULL
+        AND (%(thread_id)s::uuid IS NULL OR f.thread_id = %(thread_id)s::uuid)
+        AND (%(since)s::timestamptz IS NULL OR f.created_at >= %(since)s::timestamptz)
+    ORDER BY f.created_at DESC, f.id
+    LIMIT 2000
+),
+pairs AS (
+    SELECT DISTINCT LEAST(a.id, n.fact_id) AS one, GREATEST(a.id, n.fact_id) AS other, n.cosine
+    FROM fresh AS a
+    CROSS JOIN LATERAL (
+        SELECT v.fact_id, 1 - (v.embedding OPERATOR(:"vector_schema".<=>) a.embedding) AS cosine
+        FROM :"schema".fact_vectors AS v
+        JOIN :"schema".facts AS f ON f.user_id = v.user_id AND f.app_name = v.app_name AND f.id = v.fact_id
+        WHERE v.user_id = %(user_id)s::varchar AND v.app_name = %(app_name)s::varchar AND v.model_id = a.model_id
+            AND v.live AND v.fact_id <> a.id AND f.fact_type = a.fact_type AND f.key <> a.key
+            AND f.status = 'active' AND f.deleted_at IS NULL AND f.valid_until IS NULL
+        ORDER BY v.embedding OPERATOR(:"vector_schema".<=>) a.embedding
+        LIMIT %(neighbours)s::integer
+    ) AS n
+    WHERE n.cosine >= %(min_cosine)s::float8
+)
+SELECT o.id AS old_id, n.id AS new_id, o.fact_type::text AS type, o.key::text AS old_key, n.key::text AS new_key,
+    o.value AS old_value, n.value AS new_value, o.origin::text AS old_origin, n.origin::text AS new_origin,
+    o.confidence AS old_confidence, n.confidence AS new_confidence, p.cosine
+FROM pairs AS p
+JOIN :"schema".facts AS a
+    ON a.user_id = %(user_id)s::varchar AND a.app_name = %(app_name)s::varchar AND a.id = p.one
+JOIN :"schema".facts AS b
+    ON b.user_id = %(user_id)s::varchar AND b.app_name = %(app_name)s::varchar AND b.id = p.other
+JOIN :"schema".facts AS o ON o.user_id = a.user_id AND o.app_name = a.app_name AND o.id =
+    CASE WHEN (COALESCE(a.valid_from, '-infinity'), a.created_at, a.id) < (COALESCE(b.valid_from, '-infinity'), b.created_at, b.id)
+        THEN a.id ELSE b.id END
+JOIN :"schema".facts AS n ON n.user_id = a.user_id AND n.app_name = a.app_name AND n.id IN (a.id, b.id) AND n.id <> o.id
+WHERE NOT EXISTS (
+    SELECT 1 FROM :"schema".memory_conflicts AS c
+    WHERE c.user_id = a.user_id AND c.app_name = a.app_name
+        AND (c.old_fact_id, c.new_fact_id) IN ((o.id, n.id), (n.id, o.id)))
+ORDER BY p.cosine DESC, o.id, n.id;
+
+-- name: lock
+-- params: user_id, app_name
+SELECT :"schema".lock_facts(%(user_id)s::text, %(app_name)s::text);
+
+-- name: record
+-- params: user_id, app_name, old_id, new_id, conflict_type, detected_by, metadata
+-- returns: the conflict, open; none where one of the two was changed meanwhile or the pair is known
+SELECT :"schema".record_conflict(%(user_id)s::text, %(app_name)s::text, o.id, n.id, %(conflict_type)s::text,
+    'keep_both', %(detected_by)s::text, 'open', %(metadata)s::jsonb) AS id
+FROM :"schema".facts AS o
+JOIN :"schema".facts AS n ON n.user_id = o.user_id AND n.app_name = o.app_name AND n.id = %(new_id)s::uuid
+WHERE o.user_id = %(user_id)s::varchar AND o.app_name = %(app_name)s::varchar AND o.id = %(old_id)s::uuid
+    AND o.status = 'active' AND n.status = 'active' AND o.deleted_at IS NULL AND n.deleted_at IS NULL
+    AND NOT EXISTS (
+        SELECT 1 FROM :"schema".memory_conflicts AS c
+        WHERE c.user_id = o.user_id AND c.app_name = o.app_name
+            AND (c.old_fact_id, c.new_fact_id) IN ((o.id, n.id), (n.id, o.id)));

@@ -133,3 +133,25 @@ WHERE f.user_id = %(user_id)s::varchar AND f.app_name = %(app_name)s::varchar AN
         SELECT 1 FROM :"schema".facts AS o
         WHERE o.user_id = f.user_id AND o.app_name = f.app_name AND o.fact_type = f.fact_type AND o.key = f.key
             AND o.id <> f.id AND o.deleted_at IS NULL AND o.status = 'active' AND o.valid_until IS NULL);
+
+-- name: current
+-- params: user_id, app_name, row_limit
+-- returns: the facts that stand, oldest first
+SELECT f.id, f.fact_type::text AS type, f.key::text AS key, f.value
+FROM :"schema".facts AS f
+WHERE f.user_id = %(user_id)s::varchar AND f.app_name = %(app_name)s::varchar AND f.deleted_at IS NULL
+    AND f.status = 'active' AND (f.valid_until IS NULL OR f.valid_until = 'infinity')
+ORDER BY f.valid_from NULLS FIRST, f.created_at, f.id
+LIMIT %(row_limit)s::integer;
+
+-- name: one
+-- params: user_id, app_name, id
+SELECT f.value
+FROM :"schema".facts AS f
+WHERE f.user_id = %(user_id)s::varchar AND f.app_name = %(app_name)s::varchar AND f.id = %(id)s::uuid
+    AND f.deleted_at IS NULL AND f.status = 'active';
+
+-- name: move
+-- params: user_id, app_name, id, key, value, actor
+SELECT :"schema".move_fact(%(user_id)s::text, %(app_name)s::text, %(id)s::uuid, %(key)s::text, %(value)s::jsonb,
+    %(actor)s::text) AS moved;

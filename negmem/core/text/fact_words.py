@@ -22,13 +22,16 @@ _EDGES = " \t\r\n.,;:!。，；：！、\"'“”‘’「」『』《》()（�
 
 def fact_text(key: str, value: Any) -> str:
     """A fact as one line: what is searched and embedded of it. SQL twin: sql/functions/fact_text.sql."""
+    return f"{key}: {value_text(value)}"
+
+
+def value_text(value: Any) -> str:
+    """A value as text: of `{"text": …}` the text, a string as it is, anything else as JSON."""
     if isinstance(value, dict) and isinstance(value.get("text"), str):
-        return f"{key}: {value['text']}"
+        return str(value["text"])
     if isinstance(value, str):
-        return f"{key}: {value}"
-    if value is None:
-        return f"{key}: "
-    return f"{key}: {json.dumps(value, ensure_ascii=False)}"
+        return value
+    return "" if value is None else json.dumps(value, ensure_ascii=False)
 
 
 def folded(text: str) -> str:

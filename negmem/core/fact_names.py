@@ -1,0 +1,66 @@
+"""One name for what facts call by several: `Home City` and `home_city`, 北京 and 北京市, Acme and Acme Inc."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from psycopg.types.json import Jsonb
+
+from negmem.core.session import Session
+from negmem.core.text.fact_words import key_form, same_value
+
+MOST_FACTS = 5_000
+
+
+@dataclass
+class Unified:
+    """How many current facts were looked at, and how many keys and values took another's name."""
+
+    looked_at: int = 0
+    keys: int = 0
+    values: int = 0
+
+
+def unify(session: Session, user: str, *, checkpoint: Callable[[], None] = lambda: None) -> Unified:
+    """Move facts whose key is another's in a different spelling under one key; safe to repeat.
+
+    The key is the one in plain form (`home_city`), else the oldest.
+
+    Of two facts that then stand under one key and say the same, the newer goes into the older, its
+    sources with it; of two that differ, the newer supersedes, as if it had been written so.
+    """
+    scope = {"user_id": user, "app_name": session.app}
+    rows = session.database.rows("facts", "current", {**scope, "row_limit": MOST_FACTS})
+    done = Unified(looked_at=len(rows))
+    groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for row in rows:
+        groups.setdefault((row["type"], key_form(row["key"])), []).append(row)
+    for (_, form), group in groups.items():
+        first = next((row for row in group if row["key"] == form), group[0])
+        for other in group:
+            if other is first:
+                continue
+            if other["key"] != first["key"]:
+                checkpoint()
+                done.keys += _move(session, scope, other["id"], first["key"], first["value"])
+            elif same_value(first["value"], other["value"]):
+                checkpoint()
+                done.values += _move(session, scope, other["id"], first["key"], first["value"])
+    return done
+
+
+def _move(session: Session, scope: dict[str, Any], fact_id: UUID, key: str, standing: Any) -> int:
+    with session.database.transaction():
+        row = session.database.row("facts", "one", {**scope, "id": fact_id})
+        if row is None:
+            return 0
+        value = standing if same_value(standing, row["value"]) else row["value"]
+        moved = session.database.row(
+            "facts",
+            "move",
+            {**scope, "id": fact_id, "key": key, "value": Jsonb(value), "actor": session.actor},
+        )
+    return int(bool(moved and moved["moved"]))
