@@ -6,11 +6,10 @@ only read; its shape and what it claims are the caller's to check.
 
 from __future__ import annotations
 
-import enum
 import importlib.util
+import json
 import os
 import random
-import re
 import sys
 import threading
 import time
@@ -20,6 +19,15 @@ from typing import TYPE_CHECKING, Any
 
 from negmem.core.text.json_reading import JsonValue, UnreadableError, read_json
 from negmem.errors import NegmemError
+from negmem.providers.answers import (
+    Answer,
+    Refusal,
+    RefusalKind,
+    refusal_of,
+    text_of,
+    unknown_options,
+    usage_of,
+)
 from negmem.providers.budget import Budget, CeilingError, GenerationUsage, Hold, Prices
 from negmem.providers.litellm_client import (
     NoRetries,
@@ -27,7 +35,7 @@ from negmem.providers.litellm_client import (
     load_litellm,
     stdout_to_stderr,
 )
-from negmem.providers.refusals import Failure, Remedy
+from negmem.providers.refusals import Failure
 from negmem.providers.tokens import TokenCounter
 
 if TYPE_CHECKING:
@@ -48,59 +56,14 @@ _FIRST_BACKOFF_S = 1.0
 _LONGEST_WAIT_S = 60.0
 _TICK_S = 5.0
 _TOKENS_A_MESSAGE = 4
+_FOREIGN_MARGIN = 1.15
 # After so many requests in a row without an answer the service is left alone for a while.
 _FAILURES_BEFORE_PAUSE = 2
 _PAUSE_S = 30.0
 # So many requests refused as malformed and none accepted: it is not what they ask.
 _REJECTIONS_WITHOUT_SUCCESS = 3
 
-_OVERFLOW = re.compile(
-    r"context[_ ](?:length|window)|maximum context|max(?:imum)? (?:input )?tokens|too many (?:input )?tokens"
-    r"|prompt is too long|input is too long|reduce the length|request too large|exceeds the (?:model|limit)"
-    r"|string too long|payload too large|range of input length",
-    re.I,
-)
-_POLICY = re.compile(r"content[_ ](?:policy|filter|management)|safety system|moderation", re.I)
-# What a model may not know, and what is sent instead; None: it is left out.
-_OPTIONS: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("response_format", re.compile(r"response_format|json_schema|json_object|structured output|guided", re.I)),
-    ("temperature", re.compile(r"temperature", re.I)),
-    ("max_tokens", re.compile(r"max_tokens|max_completion_tokens", re.I)),
-)  # fmt: skip
 _REMINDER = "Answer with the JSON object alone: no other words, no code fence."
-
-
-class RefusalKind(enum.Enum):
-    """Why there is no answer, and so what may help."""
-
-    UNREADABLE = "the answer is not the JSON that was asked for"
-    DECLINED = "the model or its service declined this very request"
-    TOO_LONG = "the request or the answer does not fit: a smaller request may"
-    UNAVAILABLE = "the service did not answer: later it may"
-    CEILING = "a ceiling on calls, tokens or money is reached"
-    STOPPED = "nothing that a program can do: key, account, model"
-
-
-@dataclass(frozen=True)
-class Refusal:
-    """No answer. `code` is a code of docs/errors; `retry_after_s` what the server asked for."""
-
-    kind: RefusalKind
-    code: str
-    reason: str
-    retry_after_s: float | None = None
-
-    @property
-    def ends_run(self) -> bool:
-        """Whether every further call of this run would end the same."""
-        return self.kind in (RefusalKind.CEILING, RefusalKind.STOPPED)
-
-
-@dataclass(frozen=True)
-class Answer:
-    """What the model said, read as JSON. Its shape is not yet checked: that is the caller's part."""
-
-    value: JsonValue
 
 
 @dataclass(frozen=True)
@@ -221,15 +184,17 @@ class Generator:
         tick: Callable[[], None],
     ) -> str | Refusal:
         """The text of one answer, the request repeated while that may help."""
-        prompt_tokens = sum(
-            self._counter.count(message["content"]) + _TOKENS_A_MESSAGE for message in messages
-        )
+        prompt_tokens = self._prompt_tokens(messages, schema)
         attempt = 0
         while True:
             tick()
             standing = self._standing()
             if standing is not None:
                 return standing
+            key_name = self.settings.api_key_env
+            if key_name is not None and not self._env.get(key_name):
+                reason = f"the variable {key_name} is not set"
+                return self._remembered(Refusal(RefusalKind.STOPPED, "llm_key_refused", reason))
             try:
                 hold = self.budget.hold(
                     prompt_tokens, self.settings.max_output_tokens, self._known_prices()
@@ -241,7 +206,7 @@ class Generator:
                 return self._read(response)
             if self._adapted(failure):
                 continue
-            refusal = self._refusal(failure)
+            refusal = refusal_of(failure)
             wait_s = failure.retry_after_s
             if wait_s is None:
                 wait_s = _FIRST_BACKOFF_S * 2**attempt * random.uniform(0.5, 1.0)
@@ -254,6 +219,14 @@ class Generator:
             self._wait(wait_s, tick)
             attempt += 1
 
+    def _prompt_tokens(
+        self, messages: Sequence[Mapping[str, str]], schema: Mapping[str, JsonValue]
+    ) -> int:
+        """Tokens of a request, on the safe side where the model's vocabulary is not known."""
+        texts = [json.dumps(schema), *(message["content"] for message in messages)]
+        total = sum(self._counter.count(text) + _TOKENS_A_MESSAGE for text in texts)
+        return total if self._counter.is_exact else int(total * _FOREIGN_MARGIN)
+
     def _called(
         self,
         messages: Sequence[Mapping[str, str]],
@@ -265,7 +238,7 @@ class Generator:
         usage = GenerationUsage(calls=1, retries=int(attempt > 0))
         try:
             response = self._request(messages, schema, hold)
-            usage += _usage_of(response, hold, self._known_prices())
+            usage += usage_of(response, hold, self._known_prices())
             return None, response
         except Failure as failure:
             if failure.code == "embedder_timeout":
@@ -284,12 +257,7 @@ class Generator:
     ) -> Any:
         settings = self.settings
         litellm = load_litellm()
-        key = None
-        if settings.api_key_env is not None:
-            key = self._env.get(settings.api_key_env)
-            if not key:
-                reason = f"the variable {settings.api_key_env} is not set"
-                raise Failure(Remedy.STOP, "embedder_key_refused", reason)
+        key = self._env.get(settings.api_key_env) if settings.api_key_env else None
         with self._lock:
             left_out, form = set(self._mood.left_out), self._mood.format
         options: dict[str, Any] = {}
@@ -318,44 +286,16 @@ class Generator:
         )
 
     def _read(self, response: Any) -> str | Refusal:
-        """The text of an answer that came."""
         with self._lock:
             self._mood.failures = 0
             self._mood.has_succeeded = True
-        choices = getattr(response, "choices", None)
-        choice = choices[0] if isinstance(choices, list) and choices else None
-        message = getattr(choice, "message", None)
-        reason = getattr(choice, "finish_reason", None)
-        refused = getattr(message, "refusal", None)
-        if reason == "content_filter" or (isinstance(refused, str) and refused.strip()):
-            told = (
-                refused
-                if isinstance(refused, str) and refused
-                else "the service's filter stopped it"
-            )
-            return Refusal(RefusalKind.DECLINED, "llm_declined", told[:300])
-        text = _text_of(message)
-        if reason == "length":
-            return Refusal(
-                RefusalKind.TOO_LONG, "llm_answer_cut", "the answer was cut at its token limit"
-            )
-        return text
+        return text_of(response)
 
     def _adapted(self, failure: Failure) -> bool:
-        """Whether the failure was an option that the model doesn't know, now left out."""
-        if failure.remedy is Remedy.RETRY or failure.code in (
-            "embedder_key_refused",
-            "embedder_billing",
-        ):
-            return False
-        status = getattr(failure.__cause__, "status_code", None)
-        if status not in (400, 404, 422, 501) or _is_overflow(failure):
-            return False
+        """Whether the failure was an option that the model doesn't know, now sent otherwise."""
         with self._lock:
             mood = self._mood
-            for option, words in _OPTIONS:
-                if not words.search(failure.reason):
-                    continue
+            for option in unknown_options(failure):
                 if option == "response_format" and mood.format != "text":
                     mood.format = "json_object" if mood.format == "json_schema" else "text"
                     return True
@@ -363,18 +303,6 @@ class Generator:
                     mood.left_out.add(option)
                     return True
         return False
-
-    def _refusal(self, failure: Failure) -> Refusal:
-        code = _CODES.get(failure.code, "llm_unreachable")
-        if _is_overflow(failure):
-            return Refusal(RefusalKind.TOO_LONG, "llm_request_too_long", failure.reason)
-        if _POLICY.search(failure.reason) and failure.remedy is not Remedy.RETRY:
-            return Refusal(RefusalKind.DECLINED, "llm_declined", failure.reason)
-        if failure.remedy is Remedy.RETRY:
-            return Refusal(RefusalKind.UNAVAILABLE, code, failure.reason, failure.retry_after_s)
-        if failure.remedy is Remedy.SPLIT:
-            return Refusal(RefusalKind.DECLINED, code, failure.reason)
-        return Refusal(RefusalKind.STOPPED, code, failure.reason)
 
     def _remembered(self, refusal: Refusal) -> Refusal:
         """The refusal, with what it says of the calls to come."""
@@ -428,64 +356,9 @@ class Generator:
         return self._prices
 
 
-_CODES = {
-    "embedder_key_refused": "llm_key_refused",
-    "embedder_billing": "llm_billing",
-    "embedder_rate_limited": "llm_rate_limited",
-    "embedder_timeout": "llm_timeout",
-    "embedder_unreachable": "llm_unreachable",
-    "embedder_refused": "llm_refused",
-    "embedding_response_invalid": "llm_unreachable",
-}
-
-
-def _is_overflow(failure: Failure) -> bool:
-    cause = failure.__cause__
-    names = {kind.__name__ for kind in type(cause).__mro__}
-    status = getattr(cause, "status_code", None)
-    if "ContextWindowExceededError" in names or status == 413:
-        return True
-    return status in (400, 422) and bool(_OVERFLOW.search(failure.reason))
-
-
 def _names(schema: Mapping[str, JsonValue]) -> list[str]:
     properties = schema.get("properties")
     return list(properties) if isinstance(properties, dict) else []
-
-
-def _text_of(message: Any) -> str:
-    """What a message says: its text, its parts, or the arguments of the tool that it calls."""
-    content = getattr(message, "content", None)
-    if isinstance(content, list):
-        parts = [part.get("text") for part in content if isinstance(part, dict)]
-        content = "".join(part for part in parts if isinstance(part, str))
-    if isinstance(content, str) and content.strip():
-        return content
-    for call in getattr(message, "tool_calls", None) or []:
-        arguments = getattr(getattr(call, "function", None), "arguments", None)
-        if isinstance(arguments, str) and arguments.strip():
-            return arguments
-    return ""
-
-
-def _usage_of(response: Any, hold: Hold, prices: Prices | None) -> GenerationUsage:
-    """Tokens and money of an answer, as the server says; estimated where it says nothing usable."""
-    usage = getattr(response, "usage", None)
-    prompt = _count(getattr(usage, "prompt_tokens", None))
-    completion = _count(getattr(usage, "completion_tokens", None))
-    if prompt is None or completion is None or prompt + completion == 0:
-        prompt, completion = hold.prompt_tokens, hold.completion_tokens
-    cost = prices.cost(prompt, completion) if prices else None
-    if cost is None:
-        said = (getattr(response, "_hidden_params", None) or {}).get("response_cost")
-        cost = float(said) if isinstance(said, (int, float)) and said >= 0 else None
-    return GenerationUsage(prompt_tokens=prompt, completion_tokens=completion, cost_usd=cost)
-
-
-def _count(value: object) -> int | None:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < 2**40:
-        return None
-    return int(value)
 
 
 def make_generator(
