@@ -236,6 +236,19 @@ def test_a_memory_that_went_meanwhile_gives_no_insight(
     assert outcome.counts["insights"] == 0 and stored(database, "insight") == []
 
 
+def test_reflections_pass_the_policies_on_personal_data(
+    session: Session, database: TestDatabase
+) -> None:
+    said(session, "Call me at 13812345678 about the lake.", *TALK)
+    asked(database, "Who has the number 13812345678?")
+    overrides = {"governance.pii.policy": "mask"}
+    with open_session(dsn=database.dsn, env={}, overrides=overrides) as masking:
+        masking.use_embedder(FakeEmbedder())
+        Reflector(masking, "ada").run()
+    made = stored(database, "reflection")
+    assert len(made) == 1 and "13812345678" not in json.dumps(made[0], default=str)
+
+
 def test_a_models_lesson_is_held_to_what_it_was_given(
     session: Session, database: TestDatabase
 ) -> None:

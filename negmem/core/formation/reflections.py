@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
@@ -16,6 +16,7 @@ from uuid import UUID
 from psycopg.types.json import Jsonb
 
 from negmem.core.formation.vectors import Vectorizer
+from negmem.core.pii import guard_of
 from negmem.core.session import Session
 from negmem.core.text.reflection_texts import (
     IMPORTANCE,
@@ -31,6 +32,7 @@ from negmem.core.text.reflection_texts import (
     lesson_template,
     query_hash,
 )
+from negmem.db.memories import Mark, mark_memories
 
 if TYPE_CHECKING:
     from negmem.providers.generation import Generator
@@ -71,6 +73,7 @@ class _Draft:
     source_ids: Sequence[UUID]
     model: str | None
     metadata: dict[str, Any] = field(default_factory=dict)
+    marks: tuple[Mark, ...] = ()
 
 
 class Reflector:
@@ -134,6 +137,7 @@ class Reflector:
                     "feedback_id": str(row["id"]),
                 },
             )
+            draft = self._screened(draft)
             vector = self._vectors([draft])
             self._checkpoint()
             with database.transaction():
@@ -203,7 +207,7 @@ class Reflector:
 
     def _keep(self, rows: list[dict[str, Any]], insights: list[Insight], model: str) -> bool:
         """Store the insights and mark what they were sought in; False where that is no longer there."""
-        drafts = [self._draft(rows, insight, model) for insight in insights]
+        drafts = [self._screened(self._draft(rows, insight, model)) for insight in insights]
         vectors = self._vectors(drafts)
         self._checkpoint()
         database = self._session.database
@@ -239,6 +243,11 @@ class Reflector:
         )
 
     # -- storing -------------------------------------------------------------------------------
+
+    def _screened(self, draft: _Draft) -> _Draft:
+        """The draft as the policies on personal data let it be stored."""
+        found = guard_of(self._session).screen(draft.text, draft.metadata)
+        return replace(draft, text=found.text, metadata=found.metadata, marks=found.marks)
 
     def _vectors(self, drafts: Sequence[_Draft]) -> dict[UUID, tuple[int, list[float]]]:
         """The vectors of texts, made outside of any transaction; those that can't be had are left out."""
@@ -289,6 +298,8 @@ class Reflector:
         }
         if database.row("memory", "add", values) is None:
             return False
+        app, user = self._session.app, self._user
+        mark_memories(database, app, {draft.id: draft.marks}, {draft.id: user})
         ids = {**self._scope, "ids": [draft.id]}
         if draft.id in vectors:
             model_id, embedding = vectors[draft.id]
