@@ -66,7 +66,7 @@ def differences(cli: CliRunner) -> set[tuple[str, str, str]]:
     return {(c["kind"], c["name"], c["reason"]) for c in changes if c["kind"] in kinds}
 
 
-@SERVERS
+@pytest.mark.servers("embedded", "full", "sixteen", "pooled")
 def test_init_makes_them_and_diff_agrees(
     cli: CliRunner, database: TestDatabase, names: dict[str, str]
 ) -> None:
