@@ -27,7 +27,7 @@ class UsageError(NegmemError):
 
 
 class Interrupted(NegmemError):
-    """Somebody pressed Ctrl-C (exit code 130)."""
+    """Somebody pressed Ctrl-C, or a supervisor sent SIGTERM (exit code 130)."""
 
     exit_code = 130
 

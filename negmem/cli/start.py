@@ -13,4 +13,7 @@ def run() -> None:
     from negmem.cli import main
 
     signal.signal(signal.SIGINT, handler)
+    if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        # A supervisor's way to say Ctrl-C: what stands half done is taken back all the same.
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
     main.run()

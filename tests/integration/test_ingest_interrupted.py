@@ -145,14 +145,15 @@ def test_killed_at_random_moments_a_rerun_completes(
     assert contents(database) == expected_contents(database, path, None)
 
 
+@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupt_rolls_the_batch_back_says_what_is_done_and_leaves_130(
-    negmem: CliRunner, database: TestDatabase, tmp_path: Path
+    negmem: CliRunner, database: TestDatabase, tmp_path: Path, sign: signal.Signals
 ) -> None:
     path = write_lines(tmp_path / "a.jsonl", many_conversations(1500))
     watcher = database.connect()
     process = started(negmem, path)
     wait_until(process, lambda: stored_events(watcher) > 0)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(sign)
     _, err = process.communicate()
     assert process.returncode == 130, err.decode()
     count = database.value("SELECT count(*) FROM negentropy.memories")
