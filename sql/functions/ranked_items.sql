@@ -1,28 +1,35 @@
 -- A page of the ranking of a user's memories and active facts by words, by vectors, or by both.
 --
 -- Both arms start at the owner. Words: BM25 (k1 1.2, b 0.75) over the postings, counts and lengths of the owner's
--- own items. Vectors: up to 1,000 items are compared exactly; of more, the 1,000 nearest by the sign bits in the
--- covering index, then exactly. The best of both arms (candidates) are scored in full.
+-- own items. Vectors: up to 4,000 items are compared exactly; of more, the nearest by the sign bits in the covering
+-- index (1,000, or one in a hundred of the owner's), then exactly. Of both arms the best 50 by base are looked at, the
+-- turns beside the best 25, and more for later pages.
 --
---   semantic   cosine between what unrelated texts give and what the same text gives, by the model's calibration:
---              0 = the lower quartile of a question and an unrelated text, 1 = the same text as both. (Thresholds
---              have a stricter zero; here it would throw away half of the order.)
+--   semantic   how alike the vectors are, in 0..1: in a ranking with context embedding_similarity(), else the cosine
+--              between what unrelated texts give (the lower quartile, by the model's calibration) and the same text
 --   keyword    BM25 over the most that the question's terms could reach; a term of the question counts once, an
 --              identifier that stands whole (order-1234) three times: its parts match elsewhere too
 --   base       semantic_weight * semantic + keyword_weight * keyword, the weights divided by their sum
---   context    in a hybrid search a turn of a conversation is 10/18 its base, 5/18 neighbours (the better base of
---              the turns before and after it, where somebody else speaks), 3/18 session (the best base of its
---              thread). What stands alone keeps its whole base
---   speaker    0.15 of all that, where the question names the turn's speaker
+--   context    a turn of a conversation is its base, p_neighbours times that of the turns beside it and p_session times
+--              that of its thread, divided by the sum of these weights. Beside it: the better of the turns before and
+--              after where somebody else speaks; of its thread: the best, where more than one speaks. Notes of one
+--              speaker are no conversation: their own base stands in. What stands alone keeps its base
+--   speaker    p_speaker of all that, where the question names the turn's speaker: by name, or as "I" the user
+--   intent     p_intent of all that for the type of memory that the question asks for (query_intent()), a fifth of it
+--              for the types beside it
 --   relevance  what learned relevance adds or takes: times (relevance_weight - 1); and the cut at a score of 1
 --
--- Measured on LoCoMo, recall@10: words 0.63, vectors 0.53, base 0.68, with neighbours 0.73, with session 0.74, with
--- speaker 0.766. Neighbours of the same speaker are notes one after the other; counting them cost 0.10 on MemDaily.
+-- Each part can be switched off by its weight. What each is worth on four data sets is in docs/search.md.
 -- Contributions are whole millionths, so that they add up to the score exactly.
+--
+-- A question whose words stand in more than p_postings postings is matched by its rarer words alone; the others are
+-- counted for the best 1,000 of those and for what the vectors found. common_terms says how many.
 --
 -- callers: search_items(), hybrid_search() and rrf_search(), the last two with p_context false: base alone
 -- volatility: STABLE, it reads tables
--- returns: items, best first; in every row the candidates of each arm, the items in scope and the postings read
+-- returns: items, best first; in every row the candidates of each arm, the items in scope, the postings read, how many
+--   vectors were compared exactly after the sign bits (0: all were), and the question's intent. cosine is raw, but with
+--   context that of the centred vectors
 
 CREATE OR REPLACE FUNCTION :"schema".ranked_items(
     p_user_id text,
@@ -36,7 +43,13 @@ CREATE OR REPLACE FUNCTION :"schema".ranked_items(
     p_keyword_weight double precision DEFAULT 0.6,
     p_kinds text[] DEFAULT '{memory,fact}',
     p_allowed uuid[] DEFAULT NULL,
-    p_context boolean DEFAULT true
+    p_context boolean DEFAULT true,
+    p_neighbours double precision DEFAULT 0.5,
+    p_session double precision DEFAULT 0.3,
+    p_speaker double precision DEFAULT 0.3,
+    p_intent double precision DEFAULT 0.15,
+    p_relevance boolean DEFAULT true,
+    p_postings integer DEFAULT 40000
 )
 RETURNS TABLE (
     kind text,
@@ -47,6 +60,7 @@ RETURNS TABLE (
     neighbours_part double precision,
     session_part double precision,
     speaker_part double precision,
+    intent_part double precision,
     relevance_part double precision,
     semantic double precision,
     keyword double precision,
@@ -55,7 +69,10 @@ RETURNS TABLE (
     semantic_candidates integer,
     keyword_candidates integer,
     scope_items bigint,
-    postings_read bigint
+    postings_read bigint,
+    reranked integer,
+    common_terms integer,
+    intent text
 )
 LANGUAGE plpgsql
 STABLE
@@ -66,237 +83,411 @@ ROWS 10
 SET plan_cache_mode = force_generic_plan
 SET enable_sort = off
 SET jit = off
--- Before PostgreSQL 18 a disabled sort counts as costly, and costly plans are compiled: for seconds, where JIT is on.
-SET jit = off
 SET search_path = :"schema", :"vector_schema", pg_catalog, pg_temp
 AS $function$
 #variable_conflict use_column
 DECLARE
-    c_own CONSTANT double precision := 10 / 18.0;
-    c_neighbours CONSTANT double precision := 5 / 18.0;
-    c_session CONSTANT double precision := 3 / 18.0;
-    c_speaker CONSTANT double precision := 0.15;
-    c_exact_up_to CONSTANT integer := 1000;
+    c_exact_up_to CONSTANT integer := 4000;
     -- A number and not the name of the kind: it is grouped by, with every posting.
     c_memory CONSTANT smallint := 1;
     c_fact CONSTANT smallint := 2;
-    v_depth CONSTANT integer := GREATEST(200, 2 * (p_limit + p_offset) + 10);
-    v_context CONSTANT boolean := p_context AND p_level = 'hybrid' AND p_embedding IS NOT NULL;
-    v_terms text[] := '{}';
+    v_rows CONSTANT integer := GREATEST(50, 2 * (p_limit + p_offset) + 30);
+    v_turns CONSTANT integer := GREATEST(25, p_limit + p_offset + 15);
+    v_depth integer := GREATEST(200, v_rows);
+    v_context CONSTANT boolean := p_context AND p_level IN ('hybrid', 'keyword');
+    v_whole CONSTANT double precision := 1 + p_neighbours + p_session;
     v_question text;
+    v_says_i boolean := false;
+    v_intent text;
+    v_beside text[] := '{}';
     v_embedding halfvec;
     v_bits bit varying;
     v_model smallint;
+    v_mean halfvec;
+    v_direction halfvec;
+    v_offset double precision;
+    v_centred boolean := false;
     v_floor double precision;
-    v_ceiling double precision;
+    v_scale double precision;
+    v_exact boolean;
+    v_reranked integer := 0;
     v_semantic_weight double precision := 0;
     v_keyword_weight double precision := 0;
+    v_terms text[] := '{}';
+    v_words text[] := '{}';
+    v_idf double precision[] := '{}';
+    v_counts bigint[] := '{}';
+    v_most double precision;
+    v_len_rate double precision := 0;
+    v_postings bigint := 0;
+    v_rare integer := 0;
+    v_common integer := 0;
+    v_fact_words text[] := '{}';
+    v_fact_idf double precision[] := '{}';
+    v_fact_most double precision;
+    v_fact_len_rate double precision := 0;
+    v_fact_postings bigint := 0;
     v_documents bigint;
     v_total_len bigint;
     v_fact_documents bigint;
     v_fact_total_len bigint;
 BEGIN
-    IF p_level IN ('hybrid', 'vector') AND p_embedding IS NOT NULL THEN
-        SELECT m.id, embedding_bits(p_embedding, m.mean),
-            COALESCE((m.calibration -> 'unrelated_queries' ->> '25')::float8, 0),
-            COALESCE((m.calibration ->> 'same_query')::float8, 1)
-        INTO v_model, v_bits, v_floor, v_ceiling
-        FROM embedding_models AS m
-        WHERE m.app_name = p_app_name AND m.status = 'active' AND m.dims = vector_dims(p_embedding);
-        IF FOUND THEN
-            v_embedding := p_embedding::halfvec;
-            v_semantic_weight := CASE WHEN p_level = 'vector' THEN 1 ELSE p_semantic_weight END;
-        END IF;
-    END IF;
-    IF p_level IN ('hybrid', 'keyword') THEN
-        v_terms := ARRAY(SELECT DISTINCT word FROM unnest(text_terms(p_query)) AS word);
-        v_keyword_weight := CASE WHEN p_level = 'keyword' THEN 1 ELSE p_keyword_weight END;
-    END IF;
-    IF v_semantic_weight + v_keyword_weight > 0 THEN
-        v_semantic_weight := v_semantic_weight / (v_semantic_weight + v_keyword_weight);
-        v_keyword_weight := 1 - v_semantic_weight;
-    END IF;
-
-    v_question := ' ' || regexp_replace(lower(left(p_query, 10000)), '[\s[:punct:]]+', ' ', 'g') || ' ';
-
     SELECT s.documents, s.total_len INTO v_documents, v_total_len
     FROM memory_term_stats AS s WHERE s.user_id = p_user_id AND s.app_name = p_app_name;
     SELECT s.documents, s.total_len INTO v_fact_documents, v_fact_total_len
     FROM fact_term_stats AS s WHERE s.user_id = p_user_id AND s.app_name = p_app_name;
     v_documents := COALESCE(v_documents, 0);
     v_fact_documents := COALESCE(v_fact_documents, 0);
+    v_exact := v_documents <= c_exact_up_to;
+
+    IF p_level IN ('hybrid', 'vector') AND p_embedding IS NOT NULL THEN
+        SELECT m.id, embedding_bits(p_embedding, m.mean), m.mean::halfvec,
+            l2_normalize(p_embedding - m.mean)::halfvec,
+            -(m.mean <#> l2_normalize(p_embedding - m.mean)),
+            m.mean IS NOT NULL AND p_level = 'hybrid' AND v_context,
+            COALESCE((m.calibration -> 'unrelated_queries' ->> '25')::float8, 0),
+            COALESCE((m.calibration ->> 'same_query')::float8, 1)
+        INTO v_model, v_bits, v_mean, v_direction, v_offset, v_centred, v_floor, v_scale
+        FROM embedding_models AS m
+        WHERE m.app_name = p_app_name AND m.status = 'active' AND m.dims = vector_dims(p_embedding);
+        IF FOUND THEN
+            v_embedding := p_embedding::halfvec;
+            v_scale := 1 / NULLIF(v_scale - v_floor, 0);
+            v_semantic_weight := CASE WHEN p_level = 'vector' THEN 1 ELSE p_semantic_weight END;
+            IF NOT v_exact THEN
+                v_reranked := GREATEST(1000, v_documents / 100, v_rows);
+            END IF;
+        ELSE
+            v_centred := false;
+        END IF;
+    END IF;
+
+    IF p_level IN ('hybrid', 'keyword') THEN
+        v_keyword_weight := CASE WHEN p_level = 'keyword' THEN 1 ELSE p_keyword_weight END;
+        v_terms := ARRAY(SELECT DISTINCT word FROM unnest(text_terms(p_query)) AS word);
+        IF 'memory' = ANY (p_kinds) THEN
+            v_len_rate := 0.9 * GREATEST(v_documents, 1) / GREATEST(v_total_len, 1);
+            SELECT COALESCE(array_agg(t.term ORDER BY t.documents, t.term), '{}'),
+                COALESCE(array_agg(t.idf ORDER BY t.documents, t.term), '{}'),
+                COALESCE(array_agg(t.documents ORDER BY t.documents, t.term), '{}'),
+                2.2 * sum(t.idf), COALESCE(sum(t.documents), 0)
+            INTO v_words, v_idf, v_counts, v_most, v_postings
+            FROM (
+                SELECT c.term, c.documents,
+                    ln(1 + (GREATEST(v_documents, c.documents) - c.documents + 0.5)::float8 / (c.documents + 0.5))
+                        * CASE WHEN c.term ~ '[-_.:/\\@+#]' THEN 3 ELSE 1 END AS idf
+                FROM (
+                    SELECT q.term, (
+                        SELECT count(*) FROM memory_terms AS m
+                        WHERE m.user_id = p_user_id AND m.app_name = p_app_name AND m.term = q.term) AS documents
+                    FROM unnest(v_terms) AS q (term)
+                    OFFSET 0
+                ) AS c
+                WHERE c.documents > 0
+            ) AS t;
+            v_rare := cardinality(v_words);
+            IF v_postings > p_postings THEN
+                v_rare := 1;
+                v_postings := v_counts[1];
+                WHILE v_postings + v_counts[v_rare + 1] <= p_postings LOOP
+                    v_rare := v_rare + 1;
+                    v_postings := v_postings + v_counts[v_rare];
+                END LOOP;
+                v_common := cardinality(v_words) - v_rare;
+                v_depth := GREATEST(1000, v_depth);
+            END IF;
+        END IF;
+        IF 'fact' = ANY (p_kinds) AND v_fact_documents > 0 THEN
+            v_fact_len_rate := 0.9 * v_fact_documents / GREATEST(v_fact_total_len, 1);
+            SELECT COALESCE(array_agg(t.term), '{}'), COALESCE(array_agg(t.idf), '{}'), 2.2 * sum(t.idf),
+                COALESCE(sum(t.documents), 0)
+            INTO v_fact_words, v_fact_idf, v_fact_most, v_fact_postings
+            FROM (
+                SELECT c.term, c.documents,
+                    ln(1 + (GREATEST(v_fact_documents, c.documents) - c.documents + 0.5)::float8
+                        / (c.documents + 0.5))
+                        * CASE WHEN c.term ~ '[-_.:/\\@+#]' THEN 3 ELSE 1 END AS idf
+                FROM (
+                    SELECT q.term, (
+                        SELECT count(*) FROM fact_terms AS m
+                        WHERE m.user_id = p_user_id AND m.app_name = p_app_name AND m.term = q.term) AS documents
+                    FROM unnest(v_terms) AS q (term)
+                    OFFSET 0
+                ) AS c
+                WHERE c.documents > 0
+            ) AS t;
+        END IF;
+    END IF;
+    IF v_semantic_weight + v_keyword_weight > 0 THEN
+        v_semantic_weight := v_semantic_weight / (v_semantic_weight + v_keyword_weight);
+        v_keyword_weight := 1 - v_semantic_weight;
+    END IF;
+
+    IF v_context THEN
+        v_question := lower(left(p_query, 10000));
+        v_says_i := v_question ~ '\m(i|me|my|mine|myself|we|us|our)\M|我|咱|私|僕|俺|나는|내가'
+            AND v_question !~ '\m(you|your|yours)\M|你|您';
+        v_question := ' ' || regexp_replace(v_question, '[\s[:punct:]]+', ' ', 'g') || ' ';
+        IF p_intent > 0 THEN
+            SELECT q.intent, q.beside INTO v_intent, v_beside
+            FROM query_intent(p_query) AS q WHERE q.confidence > 0.3;
+        END IF;
+    END IF;
 
     RETURN QUERY
-    WITH postings AS MATERIALIZED (
-        SELECT c_memory AS store, t.memory_id AS id, t.term, t.tf, t.len
-        FROM memory_terms AS t
-        WHERE t.user_id = p_user_id AND t.app_name = p_app_name AND t.term = ANY (v_terms)
-            AND 'memory' = ANY (p_kinds)
+    WITH near AS MATERIALIZED (
+        SELECT c_memory AS store, v.memory_id AS id,
+            CASE WHEN v_centred
+                THEN embedding_similarity(v.embedding, v_mean, v_direction, v_offset)
+                ELSE (1 - (v.embedding <=> v_embedding) - v_floor) * v_scale END AS similarity
+        FROM memory_vectors AS v
+        WHERE v_embedding IS NOT NULL AND v_exact AND 'memory' = ANY (p_kinds)
+            AND v.user_id = p_user_id AND v.app_name = p_app_name AND v.model_id = v_model AND v.live
+            AND (p_allowed IS NULL OR v.memory_id IN (SELECT a FROM unnest(p_allowed) AS a))
         UNION ALL
-        SELECT c_fact, t.fact_id, t.term, t.tf, t.len
-        FROM fact_terms AS t
-        WHERE t.user_id = p_user_id AND t.app_name = p_app_name AND t.term = ANY (v_terms)
-            AND 'fact' = ANY (p_kinds)
-    ),
-    frequencies AS MATERIALIZED (
-        SELECT f.store, f.term, s.mean_len,
-            ln(1 + (GREATEST(s.documents, f.documents) - f.documents + 0.5) / (f.documents + 0.5))
-                * CASE WHEN f.term ~ '[-_.:/\\@+#]' THEN 3 ELSE 1 END AS idf
-        FROM (SELECT p.store, p.term, count(*)::float8 AS documents FROM postings AS p GROUP BY p.store, p.term) AS f
-        JOIN (VALUES
-            (c_memory, v_documents::float8, GREATEST(v_total_len, 1)::float8 / GREATEST(v_documents, 1)),
-            (c_fact, v_fact_documents::float8, GREATEST(v_fact_total_len, 1)::float8 / GREATEST(v_fact_documents, 1))
-        ) AS s (store, documents, mean_len) USING (store)
-    ),
-    ceilings AS MATERIALIZED (
-        SELECT f.store, 2.2 * sum(f.idf) AS most FROM frequencies AS f GROUP BY f.store
+        SELECT c_memory, v.memory_id,
+            CASE WHEN v_centred
+                THEN embedding_similarity(v.embedding, v_mean, v_direction, v_offset)
+                ELSE (1 - (v.embedding <=> v_embedding) - v_floor) * v_scale END
+        FROM (
+            SELECT b.memory_id
+            FROM memory_vectors AS b
+            WHERE v_embedding IS NOT NULL AND NOT v_exact AND 'memory' = ANY (p_kinds)
+                AND b.user_id = p_user_id AND b.app_name = p_app_name AND b.model_id = v_model AND b.live
+                AND (p_allowed IS NULL OR b.memory_id IN (SELECT a FROM unnest(p_allowed) AS a))
+            ORDER BY b.bits <~> v_bits
+            LIMIT v_reranked
+        ) AS b
+        JOIN memory_vectors AS v
+            ON v.user_id = p_user_id AND v.app_name = p_app_name AND v.memory_id = b.memory_id
+            AND v.model_id = v_model
+        UNION ALL
+        SELECT c_fact, v.fact_id,
+            CASE WHEN v_centred
+                THEN embedding_similarity(v.embedding, v_mean, v_direction, v_offset)
+                ELSE (1 - (v.embedding <=> v_embedding) - v_floor) * v_scale END
+        FROM fact_vectors AS v
+        WHERE v_embedding IS NOT NULL AND 'fact' = ANY (p_kinds)
+            AND v.user_id = p_user_id AND v.app_name = p_app_name AND v.model_id = v_model AND v.live
+            AND (p_allowed IS NULL OR v.fact_id IN (SELECT a FROM unnest(p_allowed) AS a))
     ),
     matched AS MATERIALIZED (
-        SELECT p.store, p.id,
-            sum(f.idf * p.tf * 2.2 / (p.tf + 1.2 * (0.25 + 0.75 * p.len / f.mean_len))) AS bm25
-        FROM postings AS p
-        JOIN frequencies AS f ON f.store = p.store AND f.term = p.term
-        GROUP BY p.store, p.id
-    ),
-    near AS MATERIALIZED (
-        SELECT n.store, n.id, n.cosine
-        FROM (
-            SELECT c_memory AS store, v.memory_id AS id, 1 - (v.embedding <=> v_embedding) AS cosine
-            FROM memory_vectors AS v
-            WHERE v.user_id = p_user_id AND v.app_name = p_app_name AND v.model_id = v_model AND v.live
-                AND v_documents <= c_exact_up_to AND 'memory' = ANY (p_kinds)
-                AND (p_allowed IS NULL OR v.memory_id IN (SELECT a FROM unnest(p_allowed) AS a))
-            UNION ALL
-            SELECT c_memory, v.memory_id, 1 - (v.embedding <=> v_embedding)
-            FROM (
-                SELECT b.memory_id
-                FROM memory_vectors AS b
-                WHERE b.user_id = p_user_id AND b.app_name = p_app_name AND b.model_id = v_model AND b.live
-                    AND v_documents > c_exact_up_to AND 'memory' = ANY (p_kinds)
-                    AND (p_allowed IS NULL OR b.memory_id IN (SELECT a FROM unnest(p_allowed) AS a))
-                ORDER BY b.bits <~> v_bits
-                LIMIT c_exact_up_to
-            ) AS b
-            JOIN memory_vectors AS v
-                ON v.user_id = p_user_id AND v.app_name = p_app_name AND v.memory_id = b.memory_id
-                AND v.model_id = v_model
-            UNION ALL
-            SELECT c_fact, v.fact_id, 1 - (v.embedding <=> v_embedding)
-            FROM fact_vectors AS v
-            WHERE v.user_id = p_user_id AND v.app_name = p_app_name AND v.model_id = v_model AND v.live
-                AND 'fact' = ANY (p_kinds)
-                AND (p_allowed IS NULL OR v.fact_id IN (SELECT a FROM unnest(p_allowed) AS a))
-        ) AS n
-        ORDER BY n.cosine DESC, n.id
-        LIMIT v_depth
+        SELECT c_memory AS store, t.memory_id AS id,
+            sum(q.idf * 2.2 * t.tf / (t.tf + 0.3 + v_len_rate * t.len)) AS bm25
+        FROM unnest(v_words[:v_rare], v_idf[:v_rare]) AS q (term, idf)
+        JOIN memory_terms AS t
+            ON t.user_id = p_user_id AND t.app_name = p_app_name AND t.term = q.term
+        GROUP BY t.memory_id
+        UNION ALL
+        SELECT c_fact, t.fact_id,
+            sum(q.idf * 2.2 * t.tf / (t.tf + 0.3 + v_fact_len_rate * t.len))
+        FROM unnest(v_fact_words, v_fact_idf) AS q (term, idf)
+        JOIN fact_terms AS t
+            ON t.user_id = p_user_id AND t.app_name = p_app_name AND t.term = q.term
+        GROUP BY t.fact_id
     ),
     words AS MATERIALIZED (
         SELECT m.store, m.id, m.bm25
         FROM matched AS m
         WHERE p_allowed IS NULL OR m.id IN (SELECT a FROM unnest(p_allowed) AS a)
         ORDER BY m.bm25 DESC, m.id
-        LIMIT v_depth
+        LIMIT CASE WHEN v_reranked > 0 OR v_common > 0 THEN v_depth END
     ),
-    -- Grouped and not joined: the planner knows nothing of these sizes and would compare all with all. So does the
-    -- OR below keep its subquery a hash table.
-    candidates AS MATERIALIZED (
-        SELECT c.store, c.id, max(c.cosine) AS cosine, max(c.bm25) AS bm25
+    -- What the vectors found is scored by words too, whatever its place there. Here and below the OR keeps a
+    -- subquery a hash table: the planner knows nothing of these sizes.
+    worded AS (
+        SELECT w.store, w.id, w.bm25 FROM words AS w
+        UNION ALL
+        SELECT m.store, m.id, m.bm25 FROM matched AS m
+        WHERE v_reranked > 0 AND (m.id IS NULL OR m.id IN (SELECT n.id FROM near AS n))
+            AND (m.id IS NULL OR m.id NOT IN (SELECT w.id FROM words AS w))
+    ),
+    pool AS MATERIALIZED (
+        SELECT COALESCE(n.store, w.store) AS store, COALESCE(n.id, w.id) AS id, n.similarity,
+            CASE WHEN v_common > 0 AND COALESCE(n.store, w.store) = c_memory
+                THEN COALESCE(w.bm25, 0) + COALESCE((
+                    SELECT sum(q.idf * 2.2 * t.tf / (t.tf + 0.3 + v_len_rate * t.len))
+                    FROM unnest(v_words[v_rare + 1:], v_idf[v_rare + 1:]) AS q (term, idf)
+                    JOIN memory_terms AS t
+                        ON t.user_id = p_user_id AND t.app_name = p_app_name AND t.term = q.term
+                        AND t.memory_id = COALESCE(n.id, w.id)), 0)
+                ELSE w.bm25 END AS bm25
+        FROM near AS n
+        FULL JOIN worded AS w ON w.id = n.id
+    ),
+    first AS MATERIALIZED (
+        SELECT b.*, row_number() OVER (ORDER BY b.base DESC, b.id) AS place
         FROM (
-            SELECT n.store, n.id, n.cosine, NULL::float8 AS bm25 FROM near AS n
+            SELECT r.*, v_semantic_weight * COALESCE(LEAST(1, GREATEST(0, r.similarity)), 0)
+                + v_keyword_weight * COALESCE(
+                    r.bm25 / CASE r.store WHEN c_memory THEN v_most ELSE v_fact_most END, 0) AS base
+            FROM (
+                SELECT p.store, p.id, p.bm25, COALESCE(p.similarity,
+                    CASE WHEN v_reranked > 0 AND p.store = c_memory THEN (
+                        SELECT CASE WHEN v_centred
+                THEN embedding_similarity(v.embedding, v_mean, v_direction, v_offset)
+                ELSE (1 - (v.embedding <=> v_embedding) - v_floor) * v_scale END
+                        FROM memory_vectors AS v
+                        WHERE v.user_id = p_user_id AND v.app_name = p_app_name AND v.memory_id = p.id
+                            AND v.model_id = v_model)
+                    END) AS similarity
+                FROM pool AS p
+                OFFSET 0
+            ) AS r
+            ORDER BY base DESC, r.id
+            LIMIT v_rows
+        ) AS b
+    ),
+    known AS MATERIALIZED (
+        SELECT f.store, f.id, f.place, f.similarity, f.bm25, m.thread_id, m.position, m.memory_type AS type,
+            m.relevance_weight, COALESCE(m.occurred_at, m.created_at) AS at, m.metadata ->> 'speaker' AS name,
+            m.metadata ->> 'role' AS role
+        FROM first AS f
+        JOIN memories AS m ON m.user_id = p_user_id AND m.app_name = p_app_name AND m.id = f.id
+        WHERE f.store = c_memory AND m.deleted_at IS NULL
+        UNION ALL
+        SELECT f.store, f.id, f.place, f.similarity, f.bm25, NULL, NULL, x.fact_type, 1, x.valid_from, NULL, NULL
+        FROM first AS f
+        JOIN facts AS x ON x.user_id = p_user_id AND x.app_name = p_app_name AND x.id = f.id
+        WHERE f.store = c_fact AND x.deleted_at IS NULL AND x.status = 'active'
+            AND (x.valid_until IS NULL OR x.valid_until > now())
+    ),
+    -- The turns beside the best, which may say by themselves nothing that the question asks for.
+    beside AS MATERIALIZED (
+        SELECT m.id, m.thread_id, m.position, m.memory_type AS type, m.relevance_weight,
+            COALESCE(m.occurred_at, m.created_at) AS at, m.metadata ->> 'speaker' AS name, m.metadata ->> 'role' AS role
+        FROM (
+            SELECT DISTINCT k.thread_id, k.position + step.by AS position
+            FROM known AS k
+            CROSS JOIN (VALUES (-1), (1)) AS step (by)
+            WHERE v_context AND k.store = c_memory AND k.place <= v_turns
+        ) AS k
+        JOIN memories AS m
+            ON m.user_id = p_user_id AND m.app_name = p_app_name AND m.thread_id = k.thread_id
+            AND m.position = k.position
+        WHERE m.deleted_at IS NULL
+            AND (m.id IS NULL OR m.id NOT IN (SELECT o.id FROM known AS o))
+            AND (p_allowed IS NULL OR m.id IN (SELECT a FROM unnest(p_allowed) AS a))
+    ),
+    rated AS (
+        SELECT r.id, max(r.similarity) AS similarity, sum(r.bm25) AS bm25
+        FROM (
+            SELECT b.id, NULL::float8 AS similarity, NULL::float8 AS bm25 FROM beside AS b
             UNION ALL
-            SELECT w.store, w.id, NULL, w.bm25 FROM words AS w
+            SELECT p.id, p.similarity, CASE WHEN v_exact THEN p.bm25 END FROM pool AS p
+            WHERE p.id IS NULL OR p.id IN (SELECT b.id FROM beside AS b)
             UNION ALL
-            SELECT m.store, m.id, NULL, m.bm25 FROM matched AS m
-            WHERE v_embedding IS NOT NULL AND (m.id IS NULL OR m.id IN (SELECT n.id FROM near AS n))
-        ) AS c
-        GROUP BY c.store, c.id
+            SELECT t.memory_id, NULL, q.idf * 2.2 * t.tf / (t.tf + 0.3 + v_len_rate * t.len)
+            FROM beside AS b
+            CROSS JOIN unnest(v_words, v_idf) AS q (term, idf)
+            JOIN memory_terms AS t
+                ON t.user_id = p_user_id AND t.app_name = p_app_name AND t.term = q.term AND t.memory_id = b.id
+            WHERE NOT v_exact
+        ) AS r
+        GROUP BY r.id
     ),
     found AS (
-        SELECT c.store, c.id, m.thread_id, m.position, m.relevance_weight, COALESCE(m.occurred_at, m.created_at) AS at,
-            m.metadata ->> 'speaker' AS name, COALESCE(m.metadata ->> 'speaker', m.metadata ->> 'role') AS voice,
-            COALESCE(c.cosine, (
-                SELECT 1 - (v.embedding <=> v_embedding) FROM memory_vectors AS v
-                WHERE v.user_id = p_user_id AND v.app_name = p_app_name AND v.memory_id = c.id
-                    AND v.model_id = v_model)) AS cosine,
-            c.bm25
-        FROM candidates AS c
-        JOIN memories AS m ON m.user_id = p_user_id AND m.app_name = p_app_name AND m.id = c.id
-        WHERE c.store = c_memory AND m.deleted_at IS NULL
+        SELECT k.* FROM known AS k
         UNION ALL
-        SELECT c.store, c.id, NULL, NULL, 1, f.valid_from, NULL, NULL,
-            COALESCE(c.cosine, (
-                SELECT 1 - (v.embedding <=> v_embedding) FROM fact_vectors AS v
-                WHERE v.user_id = p_user_id AND v.app_name = p_app_name AND v.fact_id = c.id
-                    AND v.model_id = v_model)),
-            c.bm25
-        FROM candidates AS c
-        JOIN facts AS f ON f.user_id = p_user_id AND f.app_name = p_app_name AND f.id = c.id
-        WHERE c.store = c_fact AND f.deleted_at IS NULL AND f.status = 'active'
-            AND (f.valid_from IS NULL OR f.valid_from <= now())
-            AND (f.valid_until IS NULL OR f.valid_until > now())
-    ),
-    normed AS (
-        SELECT f.*,
-            CASE WHEN f.cosine IS NOT NULL
-                THEN LEAST(1, GREATEST(0, (f.cosine - v_floor) / NULLIF(v_ceiling - v_floor, 0))) END AS semantic,
-            f.bm25 / NULLIF(c.most, 0) AS keyword
-        FROM found AS f
-        LEFT JOIN ceilings AS c ON c.store = f.store
+        SELECT c_memory, b.id, v_rows + 1, COALESCE(r.similarity, CASE WHEN v_reranked > 0 THEN (
+                SELECT CASE WHEN v_centred
+                THEN embedding_similarity(v.embedding, v_mean, v_direction, v_offset)
+                ELSE (1 - (v.embedding <=> v_embedding) - v_floor) * v_scale END
+                FROM memory_vectors AS v
+                WHERE v.user_id = p_user_id AND v.app_name = p_app_name AND v.memory_id = b.id
+                    AND v.model_id = v_model) END),
+            r.bm25, b.thread_id, b.position, b.type, b.relevance_weight, b.at, b.name, b.role
+        FROM beside AS b
+        JOIN rated AS r ON r.id = b.id
     ),
     based AS (
-        SELECT n.*, v_semantic_weight * COALESCE(n.semantic, 0) AS semantic_base,
-            v_keyword_weight * COALESCE(n.keyword, 0) AS keyword_base,
-            v_semantic_weight * COALESCE(n.semantic, 0) + v_keyword_weight * COALESCE(n.keyword, 0) AS base
-        FROM normed AS n
+        SELECT f.*, COALESCE(f.name, f.role) AS voice,
+            v_context AND f.thread_id IS NOT NULL AND f.position IS NOT NULL AS is_turn,
+            CASE WHEN f.similarity IS NOT NULL THEN LEAST(1, GREATEST(0, f.similarity)) END AS semantic,
+            f.bm25 / CASE f.store WHEN c_memory THEN v_most ELSE v_fact_most END AS keyword
+        FROM found AS f
+        OFFSET 0
     ),
     placed AS (
-        SELECT b.*,
-            v_context AND b.thread_id IS NOT NULL AND b.position IS NOT NULL AS is_turn,
-            GREATEST(
-                CASE WHEN lag(b.position) OVER turns = b.position - 1
-                        AND (lag(b.voice) OVER turns = b.voice) IS NOT TRUE
-                    THEN lag(b.base) OVER turns ELSE 0 END,
-                CASE WHEN lead(b.position) OVER turns = b.position + 1
-                        AND (lead(b.voice) OVER turns = b.voice) IS NOT TRUE
-                    THEN lead(b.base) OVER turns ELSE 0 END) AS beside,
-            max(b.base) OVER (PARTITION BY b.thread_id) AS best
+        SELECT b.*, b.place <= v_turns AS is_surrounded,
+            v_semantic_weight * COALESCE(b.semantic, 0) + v_keyword_weight * COALESCE(b.keyword, 0) AS base
         FROM based AS b
-        WINDOW turns AS (PARTITION BY b.thread_id ORDER BY b.position)
+        OFFSET 0
+    ),
+    seen AS (
+        SELECT p.*,
+            CASE WHEN lag(p.position) OVER turns = p.position - 1
+                THEN (lag(p.voice) OVER turns = p.voice) IS NOT TRUE END AS other_before,
+            CASE WHEN lead(p.position) OVER turns = p.position + 1
+                THEN (lead(p.voice) OVER turns = p.voice) IS NOT TRUE END AS other_after,
+            lag(p.base) OVER turns AS base_before, lead(p.base) OVER turns AS base_after,
+            max(p.base) OVER thread AS best,
+            min(p.voice) OVER thread <> max(p.voice) OVER thread AS is_dialogue
+        FROM placed AS p
+        WINDOW turns AS (PARTITION BY p.thread_id ORDER BY p.position), thread AS (PARTITION BY p.thread_id)
     ),
     shared AS (
-        SELECT p.*,
-            round(1e6 * p.semantic_base * CASE WHEN p.is_turn THEN c_own ELSE 1 END)::bigint AS semantic_part,
-            round(1e6 * p.keyword_base * CASE WHEN p.is_turn THEN c_own ELSE 1 END)::bigint AS keyword_part,
-            CASE WHEN p.is_turn THEN round(1e6 * c_neighbours * p.beside)::bigint ELSE 0 END AS neighbours_part,
-            CASE WHEN p.is_turn THEN round(1e6 * c_session * p.best)::bigint ELSE 0 END AS session_part
-        FROM placed AS p
+        SELECT s.*,
+            round(1e6 * v_semantic_weight * COALESCE(s.semantic, 0) / CASE WHEN s.is_turn THEN v_whole ELSE 1 END)::bigint
+                AS semantic_part,
+            round(1e6 * v_keyword_weight * COALESCE(s.keyword, 0) / CASE WHEN s.is_turn THEN v_whole ELSE 1 END)::bigint
+                AS keyword_part,
+            CASE WHEN s.is_turn THEN round(1e6 * p_neighbours / v_whole * CASE
+                WHEN s.other_before OR s.other_after THEN GREATEST(
+                    CASE WHEN s.other_before THEN s.base_before END, CASE WHEN s.other_after THEN s.base_after END)
+                WHEN s.is_surrounded OR NOT s.other_before OR NOT s.other_after THEN s.base
+                ELSE 0 END)::bigint ELSE 0 END AS neighbours_part,
+            CASE WHEN s.is_turn THEN round(1e6 * p_session / v_whole
+                * CASE WHEN s.is_dialogue THEN s.best ELSE s.base END)::bigint ELSE 0 END AS session_part
+        FROM seen AS s
+        OFFSET 0
     ),
     named AS (
         SELECT s.*, s.semantic_part + s.keyword_part + s.neighbours_part + s.session_part AS said,
-            CASE
-                WHEN v_context AND (position(' ' || lower(s.name) || ' ' IN v_question) > 0
-                    OR octet_length(s.name) > length(s.name) AND position(s.name IN p_query) > 0)
-                THEN round(c_speaker * (s.semantic_part + s.keyword_part + s.neighbours_part + s.session_part))::bigint
-                ELSE 0
-            END AS speaker_part
+            v_context AND (v_says_i AND s.role = 'user'
+                OR position(' ' || lower(s.name) || ' ' IN v_question) > 0
+                OR octet_length(s.name) > length(s.name) AND position(s.name IN p_query) > 0) AS is_named,
+            CASE WHEN v_intent IS NULL THEN 0 WHEN s.type = v_intent THEN p_intent
+                WHEN s.type = ANY (v_beside) OR s.store = c_fact AND 'fact' = ANY (v_beside) THEN p_intent / 5
+                ELSE 0 END AS wanted
         FROM shared AS s
+        OFFSET 0
+    ),
+    spoken AS (
+        SELECT n.*, CASE WHEN n.is_named THEN round(p_speaker * n.said)::bigint ELSE 0 END AS speaker_part
+        FROM named AS n
+        OFFSET 0
+    ),
+    meant AS (
+        SELECT s.*, round(s.wanted * (s.said + s.speaker_part))::bigint AS intent_part
+        FROM spoken AS s
+        OFFSET 0
     ),
     scored AS (
-        SELECT n.*, LEAST(1000000, round((n.said + n.speaker_part) * n.relevance_weight)::bigint) AS total
-        FROM named AS n
+        SELECT m.*, (m.said + m.speaker_part + m.intent_part)
+            * CASE WHEN p_relevance THEN m.relevance_weight ELSE 1 END AS uncut
+        FROM meant AS m
+        OFFSET 0
+    ),
+    page AS (
+        SELECT s.*, LEAST(1000000, round(s.uncut)::bigint) AS total
+        FROM scored AS s
+        WHERE p_level <> 'keyword' OR s.bm25 > 0
+        ORDER BY total DESC, s.uncut DESC, s.similarity DESC NULLS LAST, s.at DESC, s.id
+        LIMIT p_limit OFFSET p_offset
     )
-    SELECT CASE s.store WHEN c_memory THEN 'memory' ELSE 'fact' END, s.id,
-        s.total / 1e6::float8, s.semantic_part / 1e6::float8, s.keyword_part / 1e6::float8,
-        s.neighbours_part / 1e6::float8, s.session_part / 1e6::float8, s.speaker_part / 1e6::float8,
-        (s.total - s.said - s.speaker_part) / 1e6::float8, s.semantic, s.keyword,
-        s.cosine, s.bm25,
+    SELECT CASE p.store WHEN c_memory THEN 'memory' ELSE 'fact' END, p.id,
+        p.total / 1e6::float8, p.semantic_part / 1e6::float8, p.keyword_part / 1e6::float8,
+        p.neighbours_part / 1e6::float8, p.session_part / 1e6::float8, p.speaker_part / 1e6::float8,
+        p.intent_part / 1e6::float8,
+        (p.total - p.said - p.speaker_part - p.intent_part) / 1e6::float8, p.semantic, p.keyword,
+        CASE WHEN v_centred THEN p.similarity ELSE p.similarity / v_scale + v_floor END, p.bm25,
         (SELECT count(*) FROM near)::integer,
         (SELECT count(*) FROM words)::integer,
         COALESCE(CASE WHEN 'memory' = ANY (p_kinds) THEN v_documents END, 0)
             + COALESCE(CASE WHEN 'fact' = ANY (p_kinds) THEN v_fact_documents END, 0),
-        (SELECT count(*) FROM postings)
-    FROM scored AS s
-    ORDER BY s.total DESC, s.cosine DESC NULLS LAST, s.at DESC, s.id
-    LIMIT p_limit OFFSET p_offset;
+        v_postings + v_fact_postings, v_reranked, v_common, v_intent
+    FROM page AS p
+    ORDER BY p.total DESC, p.uncut DESC, p.similarity DESC NULLS LAST, p.at DESC, p.id;
 END
 $function$;

@@ -37,9 +37,10 @@ AS $function$
             SELECT arm, i.id, i.place::integer
             FROM unnest(ARRAY['vector', 'keyword']) AS arm
             CROSS JOIN LATERAL ranked_items(p_user_id::text, p_app_name::text, p_query, p_query_embedding, arm,
-                3 * p_limit, 0, 1, 1, '{memory}') WITH ORDINALITY AS i (kind, id, score, semantic_part,
-                keyword_part, neighbours_part, session_part, speaker_part, relevance_part, semantic, keyword,
-                cosine, bm25, semantic_candidates, keyword_candidates, scope_items, postings_read, place)
+                3 * p_limit, 0, 1, 1, '{memory}', NULL, false) WITH ORDINALITY AS i (kind, id, score, semantic_part,
+                keyword_part, neighbours_part, session_part, speaker_part, intent_part, relevance_part, semantic,
+                keyword, cosine, bm25, semantic_candidates, keyword_candidates, scope_items, postings_read, reranked,
+                common_terms, intent, place)
         ) AS r
         GROUP BY r.id
     ) AS a

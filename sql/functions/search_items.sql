@@ -26,7 +26,12 @@ CREATE OR REPLACE FUNCTION :"schema".search_items(
     p_since timestamptz DEFAULT NULL,
     p_until timestamptz DEFAULT NULL,
     p_metadata jsonb DEFAULT NULL,
-    p_falls boolean DEFAULT true
+    p_falls boolean DEFAULT true,
+    p_neighbours double precision DEFAULT 0.5,
+    p_session double precision DEFAULT 0.3,
+    p_speaker double precision DEFAULT 0.3,
+    p_intent double precision DEFAULT 0.15,
+    p_relevance boolean DEFAULT true
 )
 RETURNS TABLE (
     kind text,
@@ -38,6 +43,7 @@ RETURNS TABLE (
     neighbours_part double precision,
     session_part double precision,
     speaker_part double precision,
+    intent_part double precision,
     relevance_part double precision,
     retention_part double precision,
     semantic double precision,
@@ -47,7 +53,10 @@ RETURNS TABLE (
     semantic_candidates integer,
     keyword_candidates integer,
     scope_items bigint,
-    postings_read bigint
+    postings_read bigint,
+    reranked integer,
+    common_terms integer,
+    intent text
 )
 LANGUAGE plpgsql
 STABLE
@@ -61,10 +70,12 @@ BEGIN
     IF p_level <> 'ilike' THEN
         RETURN QUERY
         SELECT r.kind, r.id, p_level, r.score, r.semantic_part, r.keyword_part, r.neighbours_part, r.session_part,
-            r.speaker_part, r.relevance_part, 0::float8, r.semantic, r.keyword, r.cosine, r.bm25,
-            r.semantic_candidates, r.keyword_candidates, r.scope_items, r.postings_read
+            r.speaker_part, r.intent_part, r.relevance_part, 0::float8, r.semantic, r.keyword, r.cosine, r.bm25,
+            r.semantic_candidates, r.keyword_candidates, r.scope_items, r.postings_read, r.reranked, r.common_terms,
+            r.intent
         FROM ranked_items(p_user_id, p_app_name, p_query, p_embedding, p_level, p_limit, p_offset,
-            p_semantic_weight, p_keyword_weight, p_kinds, v_allowed) AS r;
+            p_semantic_weight, p_keyword_weight, p_kinds, v_allowed, true, p_neighbours, p_session, p_speaker, p_intent,
+            p_relevance) AS r;
         IF FOUND OR NOT p_falls THEN
             RETURN;
         END IF;
@@ -79,8 +90,9 @@ BEGIN
     END IF;
 
     RETURN QUERY
-    SELECT c.kind, c.id, 'ilike', c.score, 0::float8, 0::float8, 0::float8, 0::float8, 0::float8, 0::float8, c.score,
-        NULL::float8, NULL::float8, NULL::float8, NULL::float8, 0, 0, NULL::bigint, 0::bigint
+    SELECT c.kind, c.id, 'ilike', c.score, 0::float8, 0::float8, 0::float8, 0::float8, 0::float8, 0::float8,
+        0::float8, c.score, NULL::float8, NULL::float8, NULL::float8, NULL::float8, 0, 0, NULL::bigint, 0::bigint, 0, 0,
+        NULL::text
     FROM items_containing(p_user_id, p_app_name, p_query, p_limit, p_offset, p_kinds, v_allowed) AS c;
 END
 $function$;

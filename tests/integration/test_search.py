@@ -274,17 +274,22 @@ def test_a_turn_takes_from_its_neighbours_and_its_speaker(session: Session) -> N
     assert parts[ids[1]].speaker > 0 and parts[ids[0]].speaker == 0
     assert parts[ids[2]].session == parts[ids[0]].session > 0
     alone = ask(session, "Bo and the red bicycle", level="keyword", explain=True)
-    assert all(
-        r.explain.contributions.neighbours == r.explain.contributions.session == 0
-        for r in alone.results
-        if r.explain
-    )
+    assert {r.id for r in alone.results} == {ids[0], ids[1], ids[3]}
+    vectors = ask(session, "Bo and the red bicycle", level="vector", explain=True)
+    for r in vectors.results:
+        assert r.explain is not None and r.explain.contributions.semantic == r.score
 
 
 def test_notes_of_one_speaker_are_no_neighbours(session: Session) -> None:
     ids = remember_talk(session, ("Ada", "the red bicycle"), ("Ada", "weather"), thread="notes")
-    found = {r.id: r.explain for r in ask(session, "red bicycle", explain=True).results}
-    assert found[ids[1]] is not None and found[ids[1]].contributions.neighbours == 0  # type: ignore[union-attr]
+    found = {r.id: r for r in ask(session, "red bicycle", explain=True).results}
+    working = found[ids[1]].explain
+    assert working is not None
+    parts = working.contributions
+    # Its own base stands in for what a conversation would give: 1, 0.5 and 0.3 times it, over 1.8.
+    own = parts.semantic + parts.keyword
+    assert parts.neighbours == pytest.approx(0.5 * own, abs=2e-6)
+    assert parts.session == pytest.approx(0.3 * own, abs=2e-6)
 
 
 def test_learned_relevance_moves_a_result_and_is_capped(

@@ -11,7 +11,16 @@ if TYPE_CHECKING:
     from negmem.cli.render.console import Console
     from negmem.core.models.retrieval import SearchAnswer, SearchPlan, SearchResult
 
-_PARTS = ("semantic", "keyword", "neighbours", "session", "speaker", "relevance", "retention")
+_PARTS = (
+    "semantic",
+    "keyword",
+    "neighbours",
+    "session",
+    "speaker",
+    "intent",
+    "relevance",
+    "retention",
+)
 _WIDTH = 11
 
 
@@ -36,6 +45,8 @@ def draw_answer(console: Console, answer: SearchAnswer, query: str, user: str) -
             console.out(head + _content(console, result, len(head)))
     if not answer.results:
         console.out("  nothing found")
+    elif answer.shortfall:
+        console.note(f"  {answer.shortfall}")
     _draw_why_not(console, answer)
     if console.common.verbose:
         took = answer.took_ms
@@ -77,7 +88,10 @@ def _draw_explained(console: Console, answer: SearchAnswer, plan: SearchPlan) ->
     console.out(
         f"  arms      {plan.semantic_candidates:,} candidates by vector,"
         f" {plan.keyword_candidates:,} by word"
+        + (f" · asks for {plan.intent}" if plan.intent else "")
     )
+    if plan.index:
+        console.out(f"  index     {plan.index} · {plan.rows_scanned:,} rows read")
     if console.common.verbose:
         _draw_raw(console, answer)
         console.note(plan.sql)
@@ -102,8 +116,23 @@ def _draw_why_not(console: Console, answer: SearchAnswer) -> None:
     if standing is None:
         return
     score = f" · score {standing.score:.6f}" if standing.score is not None else ""
+    if standing.score is not None and standing.last_score is not None:
+        score += f", the last shown has {standing.last_score:.6f}"
     console.out()
     console.out(f"  {standing.id}  {standing.state}: {one_line(standing.reason)}{score}")
+    if standing.ranks_looked_at is not None:
+        arms = (("vectors", standing.semantic_rank), ("words", standing.keyword_rank))
+        console.out(
+            "  alone     "
+            + ", ".join(
+                f"{arm}: number {rank:,}"
+                if rank is not None
+                else f"{arm}: not among the first {standing.ranks_looked_at:,}"
+                for arm, rank in arms
+            )
+        )
+    for remedy in standing.remedies:
+        console.out(f"  fix: {remedy}")
     if standing.explain is not None:
         parts = standing.explain.contributions
         values = ", ".join(

@@ -51,7 +51,9 @@ class Took(Model):
 class Contributions(Model):
     """What each part adds to a score, in whole millionths; their sum is the score.
 
-    `relevance` is the change that learned relevance makes, the cut at a score of 1 included;
+    `neighbours` and `session` come from the conversation around a turn; `speaker` where the question names
+    who said it, `intent` where it asks for such a type; `relevance` is the change that learned relevance
+    makes, the cut at a score of 1 included;
     `retention` stands in for a score where only the text was matched.
     """
 
@@ -60,6 +62,7 @@ class Contributions(Model):
     neighbours: float
     session: float
     speaker: float
+    intent: float
     relevance: float
     retention: float
 
@@ -102,7 +105,12 @@ class SearchResult(Model):
 
 
 class SearchPlan(Model):
-    """How the database searched; `rows_scanned` counts vectors or texts, and postings."""
+    """How the database searched; `rows_scanned` counts vectors or texts, and postings.
+
+    `reranked` vectors were compared exactly after the sign bits (0: all were, or none). `common_terms` of the
+    question stand in so many memories that they were counted for the best candidates alone. `intent` is the
+    type of memory that the question's words ask for.
+    """
 
     strategy: str
     reason: str
@@ -114,12 +122,17 @@ class SearchPlan(Model):
     semantic_weight: float
     keyword_weight: float
     only_stop_words: bool
+    reranked: int
+    common_terms: int
+    intent: str | None
 
 
 class WhyNot(Model):
     """Where one memory stands for a question, and what stands in its way.
 
-    `state`: found, ranked_below, not_matched, filtered, deleted, unknown. `rank` counts from 1.
+    `state`: found, ranked_below, not_matched, filtered, deleted, unknown. Ranks count from 1: `rank` by the
+    level that was asked for, `semantic_rank` and `keyword_rank` by vectors and by words alone (None: not
+    among those looked at). `last_score` is the score of the last result shown. `remedies` would bring it in.
     """
 
     id: UUID
@@ -127,13 +140,19 @@ class WhyNot(Model):
     reason: str
     rank: int | None = None
     score: float | None = None
+    last_score: float | None = None
+    semantic_rank: int | None = None
+    keyword_rank: int | None = None
+    ranks_looked_at: int | None = None
+    remedies: list[str] = []
     explain: Explanation | None = None
 
 
 class SearchAnswer(Model):
     """The results of one search, best first, and how they were come by.
 
-    `retrieval_id` is what feedback names; None where nothing was recorded.
+    `retrieval_id` is what feedback names; None where nothing was recorded. `shortfall` says why there are
+    fewer results than were asked for; None where there are as many.
     """
 
     retrieval_id: UUID | None
@@ -141,5 +160,6 @@ class SearchAnswer(Model):
     fallbacks: list[Fallback]
     took_ms: Took
     results: list[SearchResult]
+    shortfall: str | None = None
     plan: SearchPlan | None = None
     why_not: WhyNot | None = None

@@ -9,12 +9,21 @@ from typing import Any
 from negmem.core.models.retrieval import Contributions, Explanation, SearchPlan
 from negmem.core.session import Session
 
-EXACT_UP_TO = 1_000
+EXACT_UP_TO = 4_000
 """Items of one owner that are compared exactly. SQL twin: c_exact_up_to in sql/functions/ranked_items.sql."""
 
 RECENCY_DAYS = 30.0
 _SECONDS_PER_DAY = 86_400.0
-_PARTS = ("semantic", "keyword", "neighbours", "session", "speaker", "relevance", "retention")
+_PARTS = (
+    "semantic",
+    "keyword",
+    "neighbours",
+    "session",
+    "speaker",
+    "intent",
+    "relevance",
+    "retention",
+)
 
 
 def total(contributions: Contributions) -> float:
@@ -68,19 +77,25 @@ def plan_of(
     with_vectors = level in ("hybrid", "vector")
     with_words = level in ("hybrid", "keyword")
     strategy, reason, indexes = [], [], []
+    reranked = head["reranked"] or 0
+    common = head["common_terms"] or 0
     if with_vectors:
-        exact = scope <= EXACT_UP_TO
+        exact = reranked == 0
         strategy.append("exact" if exact else "sign_bits")
         reason.append(
             f"{scope:,} items in scope, all compared exactly (sign bits from {EXACT_UP_TO + 1:,})"
             if exact
-            else f"{scope:,} items in scope: the {EXACT_UP_TO:,} nearest by sign bits, then exactly"
+            else f"{scope:,} items in scope: the {reranked:,} nearest by sign bits, then exactly"
         )
         indexes.append("memory_vectors_pkey" if exact else "idx_memory_vectors_bits")
     if with_words:
         strategy.append("postings")
         reason.append(f"{head['postings_read'] or 0:,} postings of the question's terms")
         indexes.append("memory_terms_pkey")
+        if common:
+            reason.append(
+                f"{common} of its words are everywhere: counted for the best candidates alone"
+            )
     if level == "ilike":
         strategy.append("sequential")
         reason.append("every text of the owner is read")
@@ -100,7 +115,32 @@ def plan_of(
         semantic_weight=weights[0],
         keyword_weight=weights[1],
         only_stop_words=only_stops,
+        reranked=reranked,
+        common_terms=common,
+        intent=head["intent"],
     )
+
+
+def shortfall_of(
+    head: dict[str, Any], count: int, limit: int, offset: int, is_filtered: bool
+) -> str | None:
+    """Why a search gave `count` results and not `limit`; None where it gave as many."""
+    if count >= limit:
+        return None
+    if not head["user_known"]:
+        return "the app knows no such user"
+    level = head["search_level"] if count else head["planned_level"]
+    total = f"{offset + count:,}" if count or not offset else f"at most {offset:,}"
+    filtered = " and pass the filters" if is_filtered else ""
+    if count == 0 and not offset:
+        return f"nothing matched{', within the filters' if is_filtered else ''}"
+    if level == "keyword":
+        return f"{total} in all share a word with the question{filtered}"
+    if level == "ilike":
+        return f"{total} in all contain the text{filtered}"
+    if is_filtered:
+        return f"{total} in all pass the filters and have a vector or share a word"
+    return f"{total} in all: the user has no more that has a vector or shares a word"
 
 
 def _without_header(statement: str) -> str:

@@ -18,7 +18,7 @@ from negmem.core.models.retrieval import (
     Took,
 )
 from negmem.core.pii import gated
-from negmem.core.retrieval.explain import explanation, plan_of, raw_score
+from negmem.core.retrieval.explain import explanation, plan_of, raw_score, shortfall_of
 from negmem.core.session import Session
 from negmem.core.text.clean import TextRefusedError, clean_text, clean_value
 from negmem.core.text.moments import in_utc
@@ -49,6 +49,13 @@ class Filters:
     since: datetime | None = None
     until: datetime | None = None
     where: dict[str, Any] | None = None
+
+    @property
+    def are_set(self) -> bool:
+        """Whether anything is asked of a result."""
+        return any(
+            value is not None for value in (self.types, self.thread, self.since, self.until)
+        ) or bool(self.where)
 
     @property
     def params(self) -> dict[str, Any]:
@@ -140,7 +147,8 @@ def search(
     wanted_kinds = check_kinds(kinds)
     _warn_of_kinds(session, wanted_kinds)
     weights = check_weights(session, semantic_weight, keyword_weight)
-    row_limit = session.config.retrieval.limit if limit is None else limit
+    config = session.config.retrieval
+    row_limit = config.limit if limit is None else limit
     check_page(row_limit, offset)
     question = ask(session, text, level)
     params = {
@@ -153,11 +161,19 @@ def search(
         "semantic_weight": weights[0],
         "keyword_weight": weights[1],
         "kinds": wanted_kinds,
+        "neighbours": config.neighbours_weight,
+        "session": config.session_weight,
+        "speaker": config.speaker_boost,
+        "intent": config.intent_boost,
+        "relevance": config.learned_relevance,
         "explain": explain,
         "record": record and not _is_read_only(session),
-        "repeat_window_s": session.config.retrieval.repeat_window_s,
+        "repeat_window_s": config.repeat_window_s,
     }
     rows, database_ms = _run(session, params)
+    if _was_changed(session, question, rows[0]):
+        question = ask(session, text, level)
+        rows, database_ms = _run(session, {**params, **question.params})
     head = rows[0]
     if not head["user_known"]:
         session.warn("user_unknown", f'app "{session.app}" knows no user "{user}"')
@@ -168,6 +184,7 @@ def search(
         level=fallbacks[-1].to_level if fallbacks else question.level,
         fallbacks=fallbacks,
         results=[result_of(row, explain) for row in found],
+        shortfall=shortfall_of(head, len(found), row_limit, offset, filters.are_set),
         plan=plan_of(session, text, head, weights) if explain else None,
         took_ms=Took(
             embed=round(question.embed_ms, 3),
@@ -385,6 +402,13 @@ def _is_read_only(session: Session) -> bool:
 
 def _warn_unrecorded(session: Session, why: str) -> None:
     session.warn("retrieval_not_recorded", f"the search was not recorded: {why}")
+
+
+def _was_changed(session: Session, question: Question, head: dict[str, Any]) -> bool:
+    """Whether the embedding model was changed since this process looked, and the new one can be had."""
+    if question.embedding is None or head["is_same_space"] or head["model"] is None:
+        return False
+    return session.follow_stored_model()
 
 
 def _run(session: Session, params: dict[str, Any]) -> tuple[list[dict[str, Any]], float]:

@@ -8,12 +8,21 @@ from typing import Any
 import pytest
 
 from negmem.core.models.retrieval import Contributions, Fallback
-from negmem.core.retrieval.explain import raw_score, recency, total
+from negmem.core.retrieval.explain import raw_score, recency, shortfall_of, total
 from negmem.core.retrieval.search import Filters, Question, fallbacks_of
 from negmem.errors import UsageError
 
 NOW = datetime(2026, 3, 2, tzinfo=timezone.utc)
-PARTS = ("semantic", "keyword", "neighbours", "session", "speaker", "relevance", "retention")
+PARTS = (
+    "semantic",
+    "keyword",
+    "neighbours",
+    "session",
+    "speaker",
+    "intent",
+    "relevance",
+    "retention",
+)
 
 
 def row(**changed: Any) -> dict[str, Any]:
@@ -42,7 +51,7 @@ def question(level: str = "hybrid") -> Question:
 
 def test_parts_of_millionths_add_up_exactly() -> None:
     parts = Contributions(
-        **dict(zip(PARTS, (0.1, 0.2, 0.000001, 0.3, -0.05, 0.000002, 0.0), strict=True))
+        **dict(zip(PARTS, (0.1, 0.2, 0.000001, 0.3, 0.0, -0.05, 0.000002, 0.0), strict=True))
     )
     assert total(parts) == 0.550003
 
@@ -109,3 +118,28 @@ def test_metadata_of_a_filter_is_cleaned() -> None:
     with pytest.raises(UsageError) as caught:
         _ = Filters(where={"n": 10**4000}).params
     assert caught.value.code == "text_refused"
+
+
+@pytest.mark.parametrize(
+    ("level", "count", "offset", "filtered", "wanted"),
+    [
+        ("hybrid", 10, 0, False, None),
+        (
+            "hybrid",
+            3,
+            0,
+            False,
+            "3 in all: the user has no more that has a vector or shares a word",
+        ),
+        ("keyword", 2, 10, False, "12 in all share a word with the question"),
+        ("keyword", 2, 0, True, "2 in all share a word with the question and pass the filters"),
+        ("ilike", 1, 0, False, "1 in all contain the text"),
+        ("keyword", 0, 0, False, "nothing matched"),
+        ("keyword", 0, 20, False, "at most 20 in all share a word with the question"),
+    ],
+)
+def test_fewer_than_asked_for_is_said(
+    level: str, count: int, offset: int, filtered: bool, wanted: str | None
+) -> None:
+    head = row(search_level=level, planned_level=level)
+    assert shortfall_of(head, count, 10, offset, filtered) == wanted
