@@ -79,6 +79,7 @@ class AsyncMemory:
         self.core = AsyncCore(self)
         self.summary = AsyncSummaries(self)
         self.curator = AsyncCurator(self)
+        self.pii = AsyncPii(self)
         self.instruction = AsyncInstructions(self)
         self.automation = AsyncAutomation(self)
         self.consolidation = AsyncConsolidation(self)
@@ -169,6 +170,13 @@ class AsyncInstructions(_Noun):
     set = _awaited_of("instruction", api.Instructions.set)
     list = _awaited_of("instruction", api.Instructions.list)
     show = _awaited_of("instruction", api.Instructions.show)
+
+
+class AsyncPii(_Noun):
+    """`mem.pii`: personal data, where it stands and what becomes of it."""
+
+    scan = _awaited_of("pii", api.Pii.scan)
+    fix = _awaited_of("pii", api.Pii.fix)
 
 
 class AsyncCurator(_Noun):

@@ -9,6 +9,7 @@ from negmem.api.curator import Curator
 from negmem.api.instructions import Instructions
 from negmem.api.memories import Memories
 from negmem.api.memory import Memory, connect
+from negmem.api.pii import Pii
 from negmem.api.summaries import Summaries
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "Instructions",
     "Memories",
     "Memory",
+    "Pii",
     "connect",
     "Summaries",
 ]

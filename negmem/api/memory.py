@@ -18,6 +18,7 @@ from negmem.api.core_blocks import Core
 from negmem.api.curator import Curator
 from negmem.api.instructions import Instructions
 from negmem.api.memories import Memories
+from negmem.api.pii import Pii
 from negmem.api.summaries import Summaries
 from negmem.core.models.context import SECTIONS
 from negmem.core.session import Session, open_session
@@ -78,6 +79,7 @@ class Memory:
         self.core = Core(self)
         self.summary = Summaries(self)
         self.curator = Curator(self)
+        self.pii = Pii(self)
         self.instruction = Instructions(self)
         self.automation = Automation(self)
         self.consolidation = Consolidation(self)

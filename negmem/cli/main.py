@@ -39,6 +39,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "recall": ("recall", "Recall what a new session should know of a user."),
     "feedback": ("feedback", "Say what a search was good for."),
     "metrics": ("metrics", "Measure what the memory is worth, from its own logs."),
+    "pii": ("pii", "Find personal data, and apply a policy to what stands."),
     "curator": ("curator", "Prune memories by age and count."),
     "bench": ("bench", "Measure retrieval."),
     "completions": ("completions", "Shell completions."),

@@ -57,3 +57,96 @@ CROSS JOIN LATERAL (
     LIMIT 1
 ) AS m
 ON CONFLICT DO NOTHING;
+
+-- name: rows
+-- params: table, columns, scope, after, row_limit
+-- returns: a page of a table by its key, with the columns that the registry names
+SELECT r.key, r.said
+FROM :"schema".registered_rows(%(table)s::text, %(columns)s::text[], %(scope)s::jsonb, %(after)s::jsonb,
+    %(row_limit)s::integer) AS r;
+
+-- name: rewrite
+-- params: table, key, before, after
+SELECT :"schema".rewrite_registered_row(%(table)s::text, %(key)s::jsonb, %(before)s::jsonb, %(after)s::jsonb) AS written;
+
+-- name: index_memories
+-- params: user_id, app_name, ids
+SELECT :"schema".index_memories(%(user_id)s::text, %(app_name)s::text, %(ids)s::uuid[]);
+
+-- name: unindex_memories
+-- params: user_id, app_name, ids
+SELECT :"schema".unindex_memories(%(user_id)s::text, %(app_name)s::text, %(ids)s::uuid[]);
+
+-- name: index_facts
+-- params: user_id, app_name, ids
+SELECT :"schema".index_facts(%(user_id)s::text, %(app_name)s::text, %(ids)s::uuid[]);
+
+-- name: unindex_facts
+-- params: user_id, app_name, ids
+SELECT :"schema".unindex_facts(%(user_id)s::text, %(app_name)s::text, %(ids)s::uuid[]);
+
+-- name: drop_memory_vectors
+-- params: user_id, app_name, ids
+DELETE FROM :"schema".memory_vectors AS v
+WHERE v.user_id = %(user_id)s::varchar AND v.app_name = %(app_name)s::varchar
+    AND v.memory_id = ANY (%(ids)s::uuid[]);
+
+-- name: drop_fact_vectors
+-- params: user_id, app_name, ids
+DELETE FROM :"schema".fact_vectors AS v
+WHERE v.user_id = %(user_id)s::varchar AND v.app_name = %(app_name)s::varchar
+    AND v.fact_id = ANY (%(ids)s::uuid[]);
+
+-- name: put_fact_vector
+-- params: user_id, app_name, fact_id, model_id, embedding
+INSERT INTO :"schema".fact_vectors (user_id, app_name, fact_id, model_id, live, bits, embedding)
+SELECT f.user_id, f.app_name, f.id, m.id, f.deleted_at IS NULL AND f.status = 'active',
+    :"schema".embedding_bits(%(embedding)s::real[]:::"vector_schema".vector, m.mean),
+    %(embedding)s::real[]:::"vector_schema".halfvec
+FROM :"schema".facts AS f
+JOIN :"schema".embedding_models AS m ON m.app_name = f.app_name AND m.id = %(model_id)s::smallint
+WHERE f.user_id = %(user_id)s::varchar AND f.app_name = %(app_name)s::varchar AND f.id = %(fact_id)s::uuid
+ON CONFLICT (user_id, app_name, fact_id, model_id) DO UPDATE
+    SET bits = excluded.bits, embedding = excluded.embedding, live = excluded.live;
+
+-- name: put_memory_vector
+-- params: user_id, app_name, memory_id, model_id, embedding
+INSERT INTO :"schema".memory_vectors (user_id, app_name, memory_id, model_id, live, bits, embedding)
+SELECT f.user_id, f.app_name, f.id, m.id, f.deleted_at IS NULL,
+    :"schema".embedding_bits(%(embedding)s::real[]:::"vector_schema".vector, m.mean),
+    %(embedding)s::real[]:::"vector_schema".halfvec
+FROM :"schema".memories AS f
+JOIN :"schema".embedding_models AS m ON m.app_name = f.app_name AND m.id = %(model_id)s::smallint
+WHERE f.user_id = %(user_id)s::varchar AND f.app_name = %(app_name)s::varchar AND f.id = %(memory_id)s::uuid
+ON CONFLICT (user_id, app_name, memory_id, model_id) DO UPDATE
+    SET bits = excluded.bits, embedding = excluded.embedding, live = excluded.live;
+
+-- name: drop_recalls
+-- params: app_name, users
+-- Caches of texts that were rewritten.
+DELETE FROM :"schema".memory_preload_cache AS c
+WHERE c.user_id = ANY (%(users)s::varchar[]) AND c.app_name = %(app_name)s::varchar;
+
+-- name: audit
+-- params: app_name, user_id, ids, decision, note, actor
+SELECT :"schema".record_audit_entries(%(app_name)s::text, %(user_id)s::text, %(ids)s::text[], %(decision)s::text,
+    %(note)s::text, NULL, %(actor)s::text) AS entries;
+
+-- name: lock_memories
+-- params: user_id, app_name, ids
+-- Rows before statistics, in the order of their ids: as every other writer does.
+SELECT m.id FROM :"schema".memories AS m
+WHERE m.user_id = %(user_id)s::varchar AND m.app_name = %(app_name)s::varchar AND m.id = ANY (%(ids)s::uuid[])
+ORDER BY m.id
+FOR UPDATE;
+
+-- name: lock_facts
+-- params: user_id, app_name, ids
+SELECT f.id FROM :"schema".lock_facts(%(user_id)s::text, %(app_name)s::text) AS held
+CROSS JOIN LATERAL (
+    SELECT one.id FROM :"schema".facts AS one
+    WHERE one.user_id = %(user_id)s::varchar AND one.app_name = %(app_name)s::varchar
+        AND one.id = ANY (%(ids)s::uuid[])
+    ORDER BY one.id
+    FOR UPDATE
+) AS f;

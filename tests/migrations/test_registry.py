@@ -19,6 +19,7 @@ TYPES: dict[Kind, set[str]] = {
     "text": {"text", "varchar"},
     "texts": {"_text"},
     "json": {"jsonb"},
+    "name": {"text", "varchar"},
     "person": {"varchar"},
     "actor": {"text", "varchar"},
     "terms": {"text"},

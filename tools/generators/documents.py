@@ -49,6 +49,8 @@ DOCUMENTS: dict[str, tuple[str, ...]] = {
     "instruction.list/1": ("negmem.core.models.instruction:Instructions",),
     "instruction.show/1": ("negmem.core.models.instruction:Instructions",),
     "curator.prune/1": ("negmem.core.models.pruning:Pruned",),
+    "pii.scan/1": ("negmem.core.models.pii:PiiScan",),
+    "pii.fix/1": ("negmem.core.models.pii:PiiFix",),
     "bench.retrieval/1": ("negmem.core.models.bench:RetrievalBench",),
     "search/1": ("negmem.core.models.retrieval:SearchAnswer",),
     "context/1": ("negmem.core.models.context:Context",),

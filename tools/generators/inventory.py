@@ -9,8 +9,9 @@ _HEAD = """# Data inventory
 <!-- Written by `make generate` from negmem/core/governance/registry.py: edit that. -->
 
 Every table of the schema, with each column that can hold personal data. A test holds the list to the catalog of
-the database. `pii scan` reads the columns of the kinds text, list of texts, JSON, identifier and who did it;
-`pii fix` rewrites them where the table says so.
+the database. `pii scan` reads the columns of the kinds text, texts, json, name, person and actor;
+`pii fix` rewrites text, texts and json where
+the table does not say otherwise.
 
 ## What becomes of a kind of column
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
-Kind = Literal["text", "texts", "json", "person", "actor", "terms", "vector", "hash"]
+Kind = Literal["text", "texts", "json", "name", "person", "actor", "terms", "vector", "hash"]
 Owner = Literal["user", "kind", "hmac", "none"]
 Erasure = Literal["rows", "cascade", "key", "none"]
 
@@ -18,6 +18,7 @@ KINDS: dict[Kind, tuple[str, str, bool]] = {
     "text": ("text", "rewritten", True),
     "texts": ("list of texts", "rewritten", True),
     "json": ("JSON, keys and values", "rewritten", True),
+    "name": ("name that rows are asked by", "kept unless it names the person", True),
     "person": ("identifier of a person", "replaced by a pseudonym", True),
     "actor": (
         "who did it: a role, an operator, an agent",
@@ -30,7 +31,8 @@ KINDS: dict[Kind, tuple[str, str, bool]] = {
 }
 """kind → what it is, what anonymising does with it, whether an export has it."""
 
-SCANNED: tuple[Kind, ...] = ("text", "texts", "json", "person", "actor")
+SCANNED: tuple[Kind, ...] = ("text", "texts", "json", "name", "person", "actor")
+REWRITTEN: tuple[Kind, ...] = ("text", "texts", "json")
 
 OWNERS: dict[Owner, str] = {
     "user": "`user_id`, `app_name`",
@@ -88,12 +90,16 @@ def _table(
     if owner in ("user", "kind"):
         plain += " app_name"
     for kind in KINDS:
-        columns.update(dict.fromkeys(kinds.pop(kind, "").split(), kind))
+        columns.update(
+            dict.fromkeys(kinds.pop(f"{kind}_" if kind == "name" else kind, "").split(), kind)
+        )
     assert not kinds, f"{name}: {sorted(kinds)} are no kinds"
     return Table(
         name, holds, owner, erasure, columns, frozenset(plain.split()), not why_not, why_not
     )
 
+
+_STORE = "its words and vectors follow an edit by the commands of its store"
 
 TABLES: tuple[Table, ...] = (
     _table(
@@ -101,7 +107,7 @@ TABLES: tuple[Table, ...] = (
         plain="created_at fades_threshold fades_lambda fades_next paused_at held_at erasing_since",
     ),
     _table(
-        "threads", "conversations", text="external_id", json="state metadata",
+        "threads", "conversations", name_="external_id", json="state metadata",
         plain="id version occurred_at created_at updated_at",
     ),
     _table(
@@ -172,7 +178,7 @@ TABLES: tuple[Table, ...] = (
         " created_at updated_at",
     ),
     _table(
-        "memory_core_blocks", "texts that stand in every context", "kind", text="content label",
+        "memory_core_blocks", "texts that stand in every context", "kind", text="content", name_="label",
         json="metadata", person="user_id", actor="updated_by",
         plain="id scope thread_id token_count version created_at updated_at",
     ),
@@ -204,29 +210,29 @@ TABLES: tuple[Table, ...] = (
     ),
     _table("tool_calls", "how often a tool was called: the rate limit", plain="tool window_start calls"),
     _table(
-        "learnings", "what was learned", "kind", text="title learning context deleted_reason", texts="tags",
+        "learnings", "what was learned", "kind", why_not=_STORE,text="title learning context deleted_reason", texts="tags",
         json="metadata", actor="written_by", hash="body_hash",
         plain="id retention_score importance_score access_count last_accessed_at pinned_at deleted_at version"
         " created_at updated_at",
     ),
     _table(
-        "entities", "people, firms and things", "kind", text="entity_id name description deleted_reason",
+        "entities", "people, firms and things", "kind", why_not=_STORE,text="name description deleted_reason", name_="entity_id",
         texts="aliases", json="properties metadata", actor="written_by",
         plain="id entity_type importance_score access_count last_accessed_at archived_at deleted_at version"
         " created_at updated_at",
     ),
     _table(
-        "entity_facts", "what is known of an entity", "kind", "cascade", text="content deleted_reason",
+        "entity_facts", "what is known of an entity", "kind", "cascade", why_not=_STORE,text="content deleted_reason",
         actor="written_by",
         plain="id entity confidence superseded_by superseded_at deleted_at version created_at updated_at",
     ),
     _table(
-        "entity_events", "what happened to an entity", "kind", "cascade",
+        "entity_events", "what happened to an entity", "kind", "cascade", why_not=_STORE,
         text="content date_text deleted_reason", actor="written_by",
         plain="id entity happened_at date_precision deleted_at version created_at updated_at",
     ),
     _table(
-        "entity_relations", "how entities stand to each other", "kind", "cascade",
+        "entity_relations", "how entities stand to each other", "kind", "cascade", why_not=_STORE,
         text="relation deleted_reason", actor="written_by",
         plain="id source target weight valid_from valid_until expired_at deleted_at version created_at"
         " updated_at",
@@ -248,12 +254,12 @@ TABLES: tuple[Table, ...] = (
         " decided_at applied_id expires_at created_at",
     ),
     _table(
-        "namespaces", "teams, and the app's own store", "none", "none", text="name", actor="created_by",
-        plain="app_name kind created_at", why_not="a name that others ask by",
+        "namespaces", "teams, and the app's own store", "none", "none", name_="name", actor="created_by",
+        plain="app_name kind created_at",
     ),
     _table(
-        "namespace_members", "who shares what", text="namespace", actor="granted_by",
-        plain="kind role granted_at", why_not="a name that others ask by",
+        "namespace_members", "who shares what", name_="namespace", actor="granted_by",
+        plain="kind role granted_at",
     ),
     _table(
         "memory_audit_logs", "the trail: hashes, no text", "hmac", "key", hash="user_id note idempotency_key"
@@ -275,7 +281,7 @@ TABLES: tuple[Table, ...] = (
         hash="person_hmac", json="certificate", plain="app_name erased_at", why_not="append-only",
     ),
     _table(
-        "instructions", "texts of the operator for an app", "none", "none", text="content instruction_key",
+        "instructions", "texts of the operator for an app", "none", "none", text="content", name_="instruction_key",
         json="metadata", actor="created_by", plain="id app_name version created_at",
         why_not="written by the operator, who edits them",
     ),
@@ -329,6 +335,11 @@ TABLES: tuple[Table, ...] = (
 def table(name: str) -> Table:
     """The entry of one table. Raises: KeyError."""
     return {one.name: one for one in TABLES}[name]
+
+
+def owner_column(of: Table) -> str:
+    """The column that says whose a row is, of a table with owner user or kind."""
+    return "owner" if of.owner == "kind" else "user_id"
 
 
 def scanned() -> Iterator[tuple[Table, list[str]]]:
