@@ -16,6 +16,13 @@ MAX_SENTENCE_CHARS = 600
 
 _CODE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|`[^`\n]*`", re.S)
 _QUOTED_LINE = re.compile(r"(?m)^[ \t]*(?:>|\|).*$")
+# A text to work on comes after such words: it is not what its bearer says.
+_OTHERS_TEXT = re.compile(
+    r"\b(?:translat\w+|proof-?read|correct|rephrase|paraphrase|rewrite|reword|summari[sz]e|polish|edit"
+    r"|fix (?:the |my |this )?(?:grammar|spelling|sentence)|check (?:the |my )?(?:grammar|spelling))\b"
+    r"[^:\n]{0,60}:.*|(?:翻译|翻成|译成|润色|改写|纠正|改病句|改错|造句|校对|续写|仿写|概括)[^：:\n]{0,20}[：:].*",
+    re.I | re.S,
+)
 _ADDRESS = re.compile(r"\b(?:https?|ftp)://\S+")
 _END = re.compile(r"[。！？!?；;\n]+[”’」』\"']*|…+|\.{3,}|\.(?=[\s”\"')]|$)[”’\"')]*")
 _ABBREVIATION = re.compile(
@@ -48,6 +55,12 @@ _SPEECH_BEFORE = re.compile(
     r"|[:：,，]\s*$|(?:说|道|问|写|喊|回答|告诉|唱|念|表示|曰|台词|歌词|名言|文案|口号)[^。！？]{0,12}$)",
     re.I,
 )
+_SAID_BEFORE = re.compile(
+    r"\b(?:said|says|told|asked|wrote|writes|replied|shouted|yelled|screamed|whispered|texted|tweeted|posted"
+    r"|chanted|muttered|sign|poster|banner|mug|shirt|reads)\b[^.!?]{0,25}$"
+    r"|(?:说|道|问|写着?|喊着?|吼|回答|唱着?|念|印着?|贴着|刻着|表示|曰)[^。！？]{0,4}[：:，,]?\s*$",
+    re.I,
+)
 _FIRST_PERSON = re.compile(r"\b(?:i|i'm|i've|my|me|we)\b|我|咱", re.I)
 _QUOTES = re.compile(
     r"“([^“”]*)”|「([^「」]*)」|『([^『』]*)』|\"([^\"\n]*)\"|‘([^‘’]*)’(?![a-z])"
@@ -69,7 +82,7 @@ def sentences(text: str) -> Iterator[Sentence]:
     """The sentences of what somebody said, in order, without code, quoted lines and addresses."""
     plain = _CODE.sub(" ", text.replace("\r\n", "\n").replace("\r", "\n"))
     plain = _ADDRESS.sub(" ", _QUOTED_LINE.sub("\n", plain))
-    plain = plain.translate(_STRAIGHT)
+    plain = _OTHERS_TEXT.sub(" ", plain.translate(_STRAIGHT))
     for said, end in _pieces(_masked(plain)):
         stripped = said.strip(" \t-*•·#>、，,")
         if not stripped or len(stripped) > MAX_SENTENCE_CHARS:
@@ -93,8 +106,11 @@ def _masked(text: str) -> str:
     def replace(match: re.Match[str]) -> str:
         inner = next(group for group in match.groups() if group is not None)
         before = text[max(0, match.start() - 60) : match.start()]
-        is_speech = bool(_FIRST_PERSON.search(inner)) or (
-            len(inner.split()) > 3 and bool(_SPEECH_BEFORE.search(before))
+        words = len(inner.split())
+        is_speech = (
+            bool(_FIRST_PERSON.search(inner))
+            or (words > 3 and bool(_SPEECH_BEFORE.search(before)))
+            or ((words > 1 or bool(_HAN.search(inner))) and bool(_SAID_BEFORE.search(before)))
         )
         if is_speech or (_HAN.search(inner) and len(inner) > 8 and _SPEECH_BEFORE.search(before)):
             return _GAP

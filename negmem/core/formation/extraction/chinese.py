@@ -17,15 +17,29 @@ from negmem.core.formation.extraction.chinese_profile import found_profile
 from negmem.core.formation.extraction.chinese_relations import found_relations
 from negmem.core.formation.extraction.chinese_rules import found_rules
 from negmem.core.formation.extraction.found import Found
+from negmem.core.formation.extraction.keys import relation_key, thing_key
 from negmem.core.text.sentences import Sentence
+
+_GAP = re.compile(
+    r"(?<=[\u4e00-\u9fff])[ \t]+(?=[A-Za-z0-9])|(?<=[A-Za-z0-9])[ \t]+(?=[\u4e00-\u9fff])"
+)
+_IS_MY = re.compile(
+    r"^(?P<name>[\u4e00-\u9fff]{2,4}|[A-Z][A-Za-z ]{1,20})是我(?:的|们的|最好的)?(?P<kin>[\u4e00-\u9fff]{1,5})$"
+)
+_CALLED = re.compile(
+    r"^(?:它|他|她)?(?:的?名字)?(?:叫做?|名叫|名字是)(?P<name>[\u4e00-\u9fffA-Za-z]{1,8})$"
+)
+_THEN_ALLERGIC = re.compile(r"^一?(?:吃|喝|碰|闻)?(?:到|了)?就(?:会)?过敏")
 
 
 def read_chinese(sentence: Sentence, previous: str = "") -> Iterator[Found]:
     """Facts in a sentence; `previous` is the sentence before it in the same turn."""
-    parts = list(clauses(sentence.text, sentence.is_question))
+    text = _GAP.sub("", sentence.text)
+    parts = list(clauses(text, sentence.is_question))
     wholes = [part.whole for part in parts]
     other: str | None = None
     speaker_named = False
+    last_thing = pet = ""
     for number, part in enumerate(parts):
         if part.whose == "kin" and part.kin:
             yield from found_relations(part.kin, part.text)
@@ -33,6 +47,20 @@ def read_chinese(sentence: Sentence, previous: str = "") -> Iterator[Found]:
         compared = compared_with(part.whole) or compared_with(part.text)
         if compared:
             other = compared
+            continue
+        reversed_kin = _IS_MY.match(part.whole)
+        if reversed_kin and (key := relation_key(reversed_kin["kin"])):
+            name = reversed_kin["name"]
+            yield Found("relation", key, name, part.whole)
+            continue
+        named = _CALLED.match(part.whole)
+        if named and pet and number:
+            yield Found("relation", pet, named["name"], f"{pet}叫{named['name']}")
+            continue
+        if _THEN_ALLERGIC.match(part.whole) and last_thing:
+            yield Found(
+                "profile", f"allergy:{thing_key(last_thing)}", last_thing, f"{last_thing}过敏"
+            )
             continue
         is_own = part.whose in ("mine", "ours")
         implied = not is_own or not re.match(r"^(?:我|俺|咱)", part.whole)
@@ -49,6 +77,10 @@ def read_chinese(sentence: Sentence, previous: str = "") -> Iterator[Found]:
         unnamed = implied and not speaker_named and not is_own
         results = list(_own(part.text, other, unnamed, part.whose == "ours"))
         other = None
+        for one in results:
+            last_thing = one.object if one.type == "preference" else last_thing
+            if one.key.startswith("has:") and not one.negated:
+                pet = one.key.removeprefix("has:")
         yield from (replace(one, confidence=0.6) if unnamed else one for one in results)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from negmem.core.formation.extraction.chinese_times import TIME
 from negmem.core.formation.extraction.keys import RELATIONS
 
 _KIN_WORDS = "|".join(
@@ -16,8 +17,11 @@ _HYPOTHETICAL = re.compile(
     r"如果|假如|假设|假使|假定|倘若|要是|若是|若我|万一|要不是|的话(?=[，,]?我(?:就|会|想|肯定|也会))|设想|想象一下|想象|就当|当作|假装|扮演|角色|比方说|比如说?(?:我|你)|譬如|"
     r"但愿|恨不得|要能|换作|换成我|换做|哪怕|即使|除非|就算|本可以|早知道|(?:多|该有多)(?:好|么好)|来世|下辈子|梦见|梦到|梦里"
 )
+_SAYS = r"(?:说过?|觉得|认为|以为|告诉|问|写道|写着|表示|宣称|声称|嫌|夸|骂|猜|怀疑|提到|希望|建议|劝|要求|让我|叫我|让大家|喊我)"
 _REPORTED = re.compile(
-    rf"(?:^|[，,])(?:(?!我(?!{_KIN_WORDS}|的|们|听))[^，,]*?)(?:说过?|觉得|认为|以为|告诉|问|写道|写着|写|表示|宣称|声称|嫌|夸|骂|猜|怀疑|听说|据说|传说|提到|希望|建议|劝|让|叫|要求)(?:我|你|他|她)?"
+    rf"(?:他们?|她们?|它|人家?|大家|谁|某|{_KIN_WORDS}|朋友|同学|客户|网友|医生|师傅|司机|专家|先生|女士|作者|店员|主持人|差评|评论|留言|[A-Z][a-z]+|小[\u4e00-\u9fff])"
+    rf"(?:总是?|老是?|经?常|都|也|就|曾经?|昨天|刚才|刚|今天|一直|跟[我你他她]|对[我你他她]|和[我你他她]|还|又|在[\u4e00-\u9fff]{{1,6}}(?:里|上|中)?){{0,4}}{_SAYS}"
+    rf"|^(?!我|请|先|永远|以后|不|别|从|可以|回|每|总|务|直|简|用|如|跟|和|对|给|遇|写|把|能|要|会|你|您)[\u4e00-\u9fff]{{2,3}}(?:说|觉得|认为|告诉|问|写道)"
 )
 _HEARSAY = re.compile(
     r"据说|听说|传说|传闻|据悉|根据|新闻里?说|报道|文章|小说里|电影里|歌词|书里|剧里|书上|网上说|广告|台词|文档里|翻译|润色|改病句|造句|仿写|续写|这句话|这段话|下面这"
@@ -32,6 +36,11 @@ _LEAD = re.compile(
 )
 _PAST = re.compile(
     r"以前|曾经|过去|从前|原来|原先|之前|小时候|当年|早年|本来|年轻的?时候|上学的?时候|一度"
+)
+
+_TIMED_SUBJECT = re.compile(
+    rf"^(?P<time>(?:在|等|到了?)?{TIME}(?:的)?(?:[上下]午|早上|晚上|中午|凌晨|傍晚)?"
+    r"(?:[\d一二两三四五六七八九十]+点(?:半|钟|[\d一二三四五六七八九十]+分?)?)?)(?P<subject>我们|我)(?P<rest>.+)$"
 )
 
 Whose = Literal["mine", "implied", "kin", "others", "ours"]
@@ -101,6 +110,9 @@ def clauses(sentence: str, is_question: bool) -> Iterator[Clause]:
         if _reported(text):
             whose, kin = "others", None
             continue
+        timed = _TIMED_SUBJECT.match(text)
+        if timed:
+            text = f"{timed['subject']}{timed['time']}{timed['rest']}"
         mine, ours, of_kin, bare_kin = (
             _MINE.match(text),
             _OURS.match(text),
@@ -138,10 +150,10 @@ def clauses(sentence: str, is_question: bool) -> Iterator[Clause]:
 
 
 _ASKED = re.compile(
-    r"什么|哪里|哪儿|哪个|哪种|谁|多少|几点|怎么(?!也|都)|是不是|能不能|有没有|要不要|会不会|喜不喜欢|该不该|吗$|呢$"
+    r"(?<!没)(?<!没有)什么|哪里|哪儿|哪个|哪种|谁|多少|几点|怎么(?!也|都)|是不是|能不能|有没有|要不要|会不会|喜不喜欢|该不该|吗$|呢$"
 )
 _ADVERB = re.compile(
-    r"^(?:现在|目前|如今|以前|曾经|过去|从前|原来|原先|之前|小时候|从小到大|从小就?|一直以来|一直都?|一向|向来|平时|平常|周末|经常|常常|通常|一般|总是|总|老是|今年|去年|上个月|上周|昨天|最近|近来|这几年|刚刚|刚才|刚|已经|早就|早|也|还|都|其实|真的|确实|的确|就|真|本来|至今|始终|依然|仍然|依旧|仍|好像|可能|大概|应该|算是|算|终于|又|越来越|开始|渐渐|慢慢|后来|当年|曾|当时|年轻时|明明|个人|反正|大多数时候|有时候?|偶尔|每天|天天|倒是|倒|只是|主要|身边){1,6}"
+    r"^(?:现在|目前|如今|以前|曾经|过去|从前|原来|原先|之前|小时候|从小到大|从小就?|一直以来|一直都?|一向|向来|平时|平常|周末|经常|常常|通常|一般|总是|总|老是|今年|去年|上个月|上周|昨天|最近|近来|这几年|刚刚|刚才|刚|已经|早就|早|也|还|都|其实|真的|确实|的确|就|真|本来|至今|始终|依然|仍然|依旧|仍|好像|可能|大概|应该|算是|算|终于|又|越来越|开始|渐渐|慢慢|后来|当年|曾|当时|年轻时|明明|个人|反正|大多数时候|有时候?|偶尔|每天|天天|倒是|倒|只是|主要|身边|正在|正){1,6}"
 )
 
 
@@ -156,15 +168,4 @@ def _without_adverbs(text: str) -> tuple[str, bool]:
 
 def _reported(text: str) -> bool:
     """Whether somebody else says or thinks it; what the speaker says of themselves is not."""
-    match = _REPORTED.match(text)
-    if match is None:
-        return False
-    head = match.group()
-    if re.match(r"^我(?!" + _KIN_WORDS + r"|的|们|听)", head.lstrip("，,")):
-        return False
-    return bool(
-        re.search(
-            r"(?:说过?|觉得|认为|以为|告诉|问|写道|写着|表示|宣称|声称|嫌|夸|骂|猜|怀疑|听说|据说|提到|希望|建议|劝|要求|让我|叫我(?=[\u4e00-\u9fff]{3}))",
-            head,
-        )
-    ) and not re.match(r"^(?:请|以后|别|不要|你|您|往后|可以|就|下次|每次|从)", text)
+    return bool(_REPORTED.search(text))

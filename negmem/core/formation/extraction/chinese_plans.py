@@ -43,6 +43,8 @@ _FIRM = frozenset(
         "的愿望是",
         "的打算是",
         "争取",
+        "报名",
+        "报名了",
     )
 )
 _NEGATED = frozenset(
@@ -90,7 +92,9 @@ def found_plans(text: str, implied: bool = False, ours: bool = False) -> Iterato
         if verb in _FIRM:
             if (
                 thing
-                and not re.match(r"(?:好了|吃饭|睡觉|工作|材料|好|充分|怎么|了(?!$)|什么)", thing)
+                and not re.match(
+                    r"(?:好了|吃饭|睡觉|工作|材料|好|充分|怎么|了(?!$)|什么|先|看看|试试|再)", thing
+                )
                 and not (_NOT_PLAN.match(thing) and not re.match(r"(?:先|再|还)", thing))
             ):
                 if implied and not timed and len(thing) < 3:

@@ -23,7 +23,7 @@ _JOB_WORD = re.compile(
     r"(?:工程师|程序员|老师|教师|医生|护士|律师|会计|会计师|设计师|经理|主管|学生|大学生|研究生|博士生|硕士生|高中生|初中生|教授|作家|记者|编辑|厨师|司机|警察|军人|公务员|销售|客服|导演|演员|歌手|画家|摄影师|翻译|翻译员|顾问|分析师|科学家|研究员|建筑师|创业者|自由职业者|个体户|老板|店主|农民|工人|技术员|运营|产品经理|项目经理|飞行员|空姐|空乘|消防员|药剂师|牙医|兽医|心理咨询师|教练|主播|博主|插画师|架构师|测试|程序媛|码农|秘书|助理|前端|后端|全职妈妈|全职爸爸|家庭主妇|退休教师|社工|导游|快递员|外卖员|保安|电工|木匠|裁缝|理发师|化妆师|模特|运动员|音乐家|钢琴老师|程序猿|律所合伙人|合伙人|总监|CEO|CTO|HR|实习生|志愿者|班主任|校长|主任|站长|馆员|图书管理员|管理员|审计|出纳|文员|法官|检察官|调酒师|咖啡师|烘焙师|面包师|园丁|农场主|飞行教练|健身教练|瑜伽老师|潜水教练|policymaker|[师员家生手匠长工]$)$"
 )
 _TRAIT = re.compile(
-    r"(?:素食者|素食主义者|纯素|纯素食者|严格素食者|吃素的|左撇子|右撇子|夜猫子|早起的人|独生子女?|独生女|单身|单亲(?:爸爸|妈妈|家庭)|已婚|离异|丁克|穆斯林|回族|汉族|满族|藏族|蒙古族|苗族|壮族|[\u4e00-\u9fff]{1,3}族|基督徒|佛教徒|天主教徒|无神论者|色盲|色弱|近视眼?|内向的?人|外向的?人|社恐|双胞胎|混血|过敏体质|[ABO]{1,2}型血|[A-Z]型血|(?:INTJ|INTP|ENTJ|ENTP|INFJ|INFP|ENFJ|ENFP|ISTJ|ISFJ|ESTJ|ESFJ|ISTP|ISFP|ESTP|ESFP)|不婚主义者|极简主义者|环保主义者|党员|退伍军人|(?:白羊|金牛|双子|巨蟹|狮子|处女|天秤|天蝎|射手|摩羯|水瓶|双鱼)座的?|属[鼠牛虎兔龙蛇马羊猴鸡狗猪]的?|E人|I人|i人|e人|00后|90后|80后|70后|95后|孕妇|糖尿病人|糖尿病患者|高血压患者|[\u4e00-\u9fff]{2,6}患者|理科生|文科生|应届生|应届毕业生|新手爸妈|新手妈妈|新手爸爸|爸爸|妈妈|奶爸|宝妈|路痴|脸盲|夜班)$"
+    r"(?:素食者|素食主义者|纯素|纯素食者|严格素食者|吃素的|左撇子|右撇子|夜猫子|早起的人|独生子女?|独生女|单身|已婚|离异|丁克|穆斯林|回族|汉族|满族|藏族|蒙古族|苗族|壮族|[\u4e00-\u9fff]{1,3}族|基督徒|佛教徒|天主教徒|无神论者|色盲|色弱|近视眼?|内向的?人|外向的?人|社恐|双胞胎|混血|过敏体质|[ABO]{1,2}型血|[A-Z]型血|(?:INTJ|INTP|ENTJ|ENTP|INFJ|INFP|ENFJ|ENFP|ISTJ|ISFJ|ESTJ|ESFJ|ISTP|ISFP|ESTP|ESFP)|不婚主义者|极简主义者|环保主义者|党员|退伍军人|(?:白羊|金牛|双子|巨蟹|狮子|处女|天秤|天蝎|射手|摩羯|水瓶|双鱼)座的?|属[鼠牛虎兔龙蛇马羊猴鸡狗猪]的?|E人|I人|i人|e人|00后|90后|80后|70后|95后|孕妇|糖尿病人|糖尿病患者|高血压患者|[\u4e00-\u9fff]{2,6}患者|理科生|文科生|应届生|应届毕业生|新手爸妈|新手妈妈|新手爸爸|路痴|脸盲|夜班)$"
 )
 _STUDIES = re.compile(
     r"^(?:大学|本科|研究生|硕士|博士|以前|目前|读的|学的|主修|的?专业|辅修|攻读|读|念|学|现在){0,6}(?:主修|攻读|专业是|学的是|读的是|念的是|学的|读的)(?P<thing>[\u4e00-\u9fffA-Za-z]{2,14}?)(?:专业|的)?$"
@@ -46,8 +46,15 @@ def read_schools(text: str, implied: bool) -> Iterator[Found]:
             r"大学|学院|中学|高中|学校|专业|系|北大|清华|复旦|交大|浙大|[A-Z]", place
         ):
             yield from profile_fact("school", place)
-            major = re.search(r"(?:读|学|念)(?:的是|的)?([\u4e00-\u9fff]{2,8}?)(?:专业|系)?$", text)
-            if match["c"] and major and major[1] not in ("大学", "研究生", "博士", "硕士", "本科"):
+            major = re.search(
+                r"(?:读|学|念)(?:的是|的)?([\u4e00-\u9fff]{2,8}?)(?:专业|系)?$",
+                text[match.end("c") :] if match["c"] else "",
+            )
+            if (
+                match["c"]
+                and major
+                and major[1] not in ("大学", "研究生", "博士", "硕士", "本科", "博士生")
+            ):
                 yield from profile_fact("major", major[1])
 
 
@@ -182,15 +189,18 @@ def read_identity(text: str, implied: bool) -> Iterator[Found]:
             )
         ):
             split = re.match(
-                r"^(?P<place>.*?(?:公司|银行|医院|大学|学院|中学|小学|集团|局|所|厂|社))的?(?P<job>.+)$",
+                r"^(?P<place>.*?(?:公司|银行|医院|大学|学院|中学|小学|集团|局|所|厂|社))的?(?P<job>.+)$"
+                r"|^(?P<firm>(?!.*(?:优秀|普通|退休|全职|年轻|资深|合格))[^的]{2,10})的(?P<post>[^的]{2,8})$",
                 thing,
             )
             if split:
                 yield from profile_fact(
-                    "employer" if not re.search(r"学生|研究生|博士生", split["job"]) else "school",
-                    split["place"],
+                    "employer"
+                    if not re.search(r"学生|研究生|博士生", (split["job"] or split["post"]))
+                    else "school",
+                    (split["place"] or split["firm"]),
                 )
-                yield from profile_fact("occupation", split["job"], negated)
+                yield from profile_fact("occupation", (split["job"] or split["post"]), negated)
             else:
                 yield from profile_fact("occupation", thing, negated)
         return

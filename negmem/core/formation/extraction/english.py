@@ -29,8 +29,13 @@ _PRONOUN_OBJECT = re.compile(
     re.I,
 )
 _FRAGMENT = re.compile(r"^(?:the |a |an )?(?P<thing>[\w' -]{2,40})$")
+_WE = re.compile(r"^(?:we|we're|we've|we'll)\b", re.I)
+_WHEN = re.compile(
+    r"^(?:please )?(?:when|whenever|every time|each time|any ?time|before|after|unless|until) ",
+    re.I,
+)
 _ELIDED_SUBJECT = re.compile(
-    r"^(?=(?:(?:really|absolutely|just|also|still|currently|now|always|actually|only|definitely|totally|recently|finally|honestly) ){0,6}(?:love|hate|like|prefer|enjoy|dislike|adore|can't stand|cannot stand|can't bear|don't like|do not like|don't eat|don't drink|live in|living in|work at|work as|work for|working at|working as|moved to|allergic to|based in|born in|grew up in|turned \d|planning to|going to|flying to|moving to|not a fan of|not a big fan of|hoping to|got a|big fan of|huge fan of|from [A-Z]|vegetarian|vegan|booked|started (?:a new job|working)|used to)\b)",
+    r"^(?=(?:(?:really|absolutely|just|also|still|currently|now|always|actually|only|definitely|totally|recently|finally|honestly) ){0,6}(?:love|hate|like|prefer|enjoy|dislike|adore|can't stand|cannot stand|can't bear|don't like|do not like|don't eat|don't drink|live in|living in|work at|work as|work for|working at|working as|moved to|allergic to|based in|born in|grew up in|turned \d+|planning to|going to|flying to|moving to|not a fan of|not a big fan of|hoping to|got a|big fan of|huge fan of|from [A-Z]|vegetarian|vegan|booked|started (?:a new job|working)|used to)\b)",
     re.I,
 )
 
@@ -56,6 +61,10 @@ def read_english(sentence: Sentence, previous: str = "") -> Iterator[Found]:
                 return
             text = text[: tail.start()]
     last_thing = _topic(previous)
+    conditional = list(found_rules(text, text, "", only=True)) if _WHEN.match(text) else []
+    if conditional:
+        yield from conditional
+        return
     for clause in clauses(text):
         found = list(_read(clause, text, last_thing))
         yield from found
@@ -86,6 +95,9 @@ def _read(clause: Clause, sentence: str, last_thing: str | None) -> Iterator[Fou
     is_own = bool(re.match(r"(?:i|i'm|i've|i'd|i'll|my|we|we're|our)\b", text, re.I))
     if is_own:
         text = _with_thing(text, last_thing)
+        if _WE.match(text):
+            yield from list(found_plans(text)) or _ours(text)
+            return
         for read in (found_relations, _own_plans, found_preferences, found_profile):
             results = list(read(text))
             if results:
@@ -128,6 +140,15 @@ def _read(clause: Clause, sentence: str, last_thing: str | None) -> Iterator[Fou
             replace(one, confidence=0.6)
             for one in _read(Clause(subject + lowered, clause.lead), sentence, last_thing)
         )
+
+
+def _ours(text: str) -> Iterator[Found]:
+    """Homes, animals and children that "we" have are the speaker's as well."""
+    alone = re.sub(r"^we're\b", "I'm", re.sub(r"^we've\b", "I've", text, flags=re.I), flags=re.I)
+    alone = re.sub(r"^we are\b", "I am", re.sub(r"^we\b", "I", alone, flags=re.I), flags=re.I)
+    for one in found_profile(alone):
+        if one.key.startswith(("has:", "location")) or one.type == "relation":
+            yield one
 
 
 def _own_plans(clause: str) -> Iterator[Found]:

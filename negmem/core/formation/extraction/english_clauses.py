@@ -21,7 +21,7 @@ _CONDITIONAL_RULE = re.compile(
 # Somebody else's words or thoughts: "my boss says", "she thinks that", "according to", "rumor has it".
 _REPORTED = re.compile(
     r"\b(?:(?:he|she|they|you|everyone|everybody|people|someone|somebody|nobody|who|it|the \w+(?: \w+)?"
-    r"|(?:my|his|her|their|our|your|a|an|some|one)(?: [\w'-]+){1,3}|[A-Z][\w'-]+(?: [A-Z][\w'-]+)?)"
+    r"|(?:my|his|her|their|our|your|a|an|some|one)(?: [\w'-]+){1,3}|(?-i:[A-Z][\w'-]+(?: [A-Z][\w'-]+)?))"
     r"(?: (?:always|often|just|once|also|still|jokingly|never|recently|keeps?|kept|had|has|have|once|would)){0,6}"
     r" (?:said|says|say|saying|thinks?|thought|thinking|believes?|believed|tells?|telling|told|claims?|claimed|asks?|asked|insists?"
     r"|insisted|swears?|swore|assumes?|assumed|mentions?|mentioned|wrote|writes|heard|knows?|knew|guess(?:es|ed)"
@@ -43,7 +43,7 @@ _SELF_REPORT = re.compile(
     re.I,
 )
 _LEAD = re.compile(
-    r"^(?:(?:and|but|because|so|since|that|though|although|while|whereas|yet|plus|also|well|now|then|oh|ah|um|uh|hmm"
+    r"^(?:(?:since (?:last )?(?:january|february|march|april|may|june|july|august|september|october|november|december|spring|summer|fall|autumn|winter|\d{4}|then|week|month|year|\w+day)|and|but|because|so|since|that|though|although|while|whereas|yet|plus|also|well|now|then|oh|ah|um|uh|hmm"
     r"|yes|yeah|yep|no|nope|ok|okay|hi|hello|hey|hey there|hi there|hello there|sure|thanks|thank you|sorry|anyway|besides|however|therefore|currently|nowadays|these days"
     r"|lately|recently|right now|at the moment|today|personally|honestly|actually|frankly|seriously|basically|generally"
     r"|in general|usually|normally|naturally|unfortunately|sadly|luckily|fortunately|ugh|wow|haha|lol|good morning|good evening"

@@ -65,7 +65,7 @@ def read_possessions(clause: str) -> Iterator[Found]:
     thing = ended(match["thing"])
     negated = bool(match["not"]) or bool(re.match(r"no\s", thing, re.I))
     name = bare(re.sub(r"^no\s+", "", thing, flags=re.I))
-    head = re.split(r"\s+(?:called|named|who|that|with|in|from|and|for|to)\b", name)[0]
+    head = re.split(r"\s+(?:called|named|who|that|with|in|from|and|for|to)\b|,", name)[0]
     named = re.search(
         r"\b(?:called|named)\s+(?P<name>[A-Z][\w'-]*(?:(?:\s+and\s+|\s*,\s*|\s+)[A-Z][\w'-]*){0,6})",
         thing,
@@ -77,8 +77,9 @@ def read_possessions(clause: str) -> Iterator[Found]:
         if named and not negated:
             yield Found("relation", thing_key(last), named["name"], f"{last} {named['name']}")
         return
-    if _POSSESSION.search(head) and len(head.split()) <= 6:
-        last = _POSSESSION.findall(head)[-1].lower()
+    if (_POSSESSION.search(head) or (named and not negated)) and len(head.split()) <= 6:
+        kinds = _POSSESSION.findall(head)
+        last = kinds[-1].lower() if kinds else head.split()[-1].lower()
         yield from profile_fact(f"has:{thing_key(last)}", name if not named else head, negated)
         if named and not negated:
             yield Found("relation", thing_key(last), named["name"], f"{last} {named['name']}")
@@ -97,7 +98,8 @@ def read_habits(clause: str) -> Iterator[Found]:
     ):
         thing = bare(match["thing"])
         if is_named(thing) and len(thing.split()) <= 5:
-            yield from profile_fact(f"uses:{thing_key(thing)}", thing)
+            words = f"uses {thing} now"
+            yield Found("preference", f"likes:{thing_key(thing)}", thing, words)
         return
     match = _USES.match(clause)
     if (

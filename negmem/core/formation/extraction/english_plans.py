@@ -20,7 +20,7 @@ _PLAN = re.compile(
     re.I,
 )
 _WILL = re.compile(
-    r"^(?P<who>i|we)(?P<will>'ll| will| shall| won't| will not)(?: (?:also|be|probably|definitely|not|finally|never|no longer)){0,6} (?P<thing>\S.*)$",
+    r"^(?P<who>i|we)(?P<will>'ll| will| shall| won't| will not)(?: (?:also|probably|definitely|not|finally|never|no longer)){0,6} (?P<thing>\S.*)$",
     re.I,
 )
 _PROGRESSIVE = re.compile(

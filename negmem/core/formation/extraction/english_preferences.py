@@ -73,12 +73,17 @@ _DONT_CONSUME = re.compile(
     r"^i (?:really |just |also |absolutely |still ){0,6}(?P<verb>(?:don't|do not|never|can't|cannot|no longer|won't)(?: really| ever| usually)? (?:eat|drink|touch|watch|use|wear|listen to|play|read|smoke|do|consume|take|buy|order)|avoid|stay away from|steer clear of|refuse to (?:eat|drink|use)|(?:quit|gave up|have given up|'ve given up|stopped|have stopped|'ve stopped|cut out) (?:drinking|eating|smoking|playing|watching|using)?|(?:quit|gave up|have given up|cut out))\s*(?P<thing>\S.*)$",
     re.I,
 )
+_ABSTAINS = re.compile(
+    r"^i (?:really |still )?(?:don't|do not|never|no longer)(?: ever| really)? (?P<thing>smoke|drink|vape|gamble|swear)(?: at all| any ?more)?$"
+    r"|^i(?:'ve| have)? (?:just |finally |recently )?(?:quit|stopped|given up|gave up) (?P<other>smoking|drinking|vaping|gambling)(?: .*)?$",
+    re.I,
+)
 _STOPPED_LIKING = re.compile(
     r"^i(?:'ve| have)? (?:really |completely )?(?:stopped|quit) (?:liking|loving|enjoying|caring for)\s+(?P<thing>\S.*)$|^i(?:'ve| have)? (?:lost (?:all |my )?interest in|gone off|grown tired of|got tired of|gotten tired of|grown out of|went off|fallen out of love with|had enough of|lost my taste for)\s+(?P<other>\S.*)$",
     re.I,
 )
 _GOOD_TO_ME = re.compile(
-    r"^(?P<thing>[\w' &-]{2,40}?) (?:is|are) (?P<not>not |isn't |aren't )?(?:really |just |so |absolutely |totally |definitely ){0,6}(?:my thing|my cup of tea|my jam|my passion|my weakness|my guilty pleasure|not for me)\b",
+    r"^(?P<thing>[\w' &-]{2,40}?) (?:just |really |definitely |totally )?(?:(?P<not>isn't|aren't|is not|are not)|is|are) (?:really |just |so |absolutely |totally |definitely ){0,6}(?:my thing|my cup of tea|my jam|my passion|my weakness|my guilty pleasure|not for me)\b",
     re.I,
 )
 _PLEASES_ME = re.compile(
@@ -278,6 +283,11 @@ def _being(clause: str) -> Iterator[Found]:
 
 
 def _not_consumed(clause: str) -> Iterator[Found]:
+    bare_habit = _ABSTAINS.match(clause)
+    if bare_habit:
+        thing = bare_habit["thing"] or bare_habit["other"]
+        yield Found("preference", f"likes:{thing_key(thing)}", thing, f"does not {thing}", True)
+        return
     match = _DONT_CONSUME.match(clause)
     if match is None:
         return

@@ -20,7 +20,7 @@ _OF_KIN = re.compile(
 _NAMES = r"(?P<name>(?:Mr|Mrs|Ms|Dr|Professor)?\.? ?[A-Z][\w'-]*(?:(?:\s+and\s+|\s*,\s*|\s+&\s+|\s+)[A-Z][\w'-]*){0,6})"
 _ITS_NAME = re.compile(rf"^(?:'s|s'|')? (?:full |first )?names? (?:is|are|'s) {_NAMES}", re.I)
 _IS_NAME = re.compile(
-    rf"^(?:'s name)?(?: is|'s| are|,)? (?:called |named |now )?{_NAMES}(?=$|,|\.| and\b| who\b)"
+    rf"^(?:'s name)?(?: is|'s| are|,)?(?: called| named| now)? {_NAMES}(?=$|,|\.| and\b| who\b)"
 )
 _APPOSITION = re.compile(
     r"^,? (?P<name>(?:Mr|Mrs|Ms|Dr|Professor)?\.? ?[A-Z][\w'-]*(?: [A-Z][\w'-]*)?),?(?P<rest> .*)$"

@@ -14,7 +14,7 @@ _FROM_NOW = (
     r"|as a (?:general )?rule|as a default|by default|in general|for (?:all )?future (?:\w+)|at all times|in all (?:your|future) \w+|with me|(?:in|for) (?:all |every |any )?(?:of )?(?:your|our|my) (?:future )?(?:answers|replies|responses|messages|chats?|conversations?|emails|code)|for the rest of .*?|unless i (?:say|ask|tell)[^,]*|unless (?:told|asked|stated)[^,]*|until further notice|every time|each time|next time)"
 )
 _LEADIN = re.compile(
-    rf"^(?:(?:please|pls|plz|kindly|so|and|also|ok|okay|hey|remember|note|important|rule|new rule|instruction|{_FROM_NOW}|could you|can you|would you|i(?:'d| would) (?:like|prefer|appreciate|love)(?: it if| for)? you (?:to |would |could |always |never )?"
+    rf"^(?:(?:please|pls|plz|kindly|so|and|also|ok|okay|hey|remember(?: to| that)?|note(?: that)?|important|rule|new rule|instruction|{_FROM_NOW}|could you|can you|would you|i(?:'d| would) (?:like|prefer|appreciate|love)(?: it if| for)? you (?:to |would |could |always |never )?"
     r"|i(?:'d| would) appreciate it if you(?: would| could)?|i would prefer (?:it )?(?:if|that) you|i prefer (?:it when|that|if) you|i like it when you|i want you to|i need you to|i expect you to|i ask you to|i'm asking you to|you (?:should|must|have to|need to|can|may|are to|ought to|shall)|you're to|make sure (?:to|that you|you)|be sure to|remember to|try to|feel free to|it's important (?:that you|to)|it is important (?:that you|to)|ensure (?:that )?(?:you )?|just)\b[,:]?\s*){1,6}",
     re.I,
 )
@@ -55,7 +55,7 @@ _CONDITIONAL_AFTER = re.compile(
     re.I,
 )
 _EXCLUDED = re.compile(
-    r"^(?:(?:please )?don't (?:worry|you|know|get me wrong|think|mention|be (?:sorry|silly|afraid|shy)|bother|mind|hesitate|stress|go\b|panic|forget\b|tell me you|let|give up|care|have|i\b|we\b|they\b|see|understand|believe|remember|leave me|make me laugh)|do not (?:worry|know|mind|think|get me wrong)|never mind|never (?:again|been|had|heard|thought|knew|seen|tried|liked|say never)\b|nevermind|not (?:sure|yet|really|bad|that|only|at all|again|now|today|so|too|a|much|my|the|going|i|to mention)|no (?:problem|worries|thanks|thank|one|way|idea|need\b(?! to)|doubt|matter|wonder|offen[cs]e|longer|more than|it|i|we|he|she|they|you|that|this)\b|always (?:a|the|been|had|wanted|happy|nice|great|loved|liked|hated|thought|was|be\b)|stop (?:it|that|this)?$|keep (?:going|it up|up|in mind|me posted|in touch|calm|trying)|make sense|let (?:me|us)|let's|thank|be (?:right|back|there|happy)|get (?:back|well|it)|take care|have a|say (?:hi|hello)|go on|go ahead|tell me (?:about|more|a|what|how|why|if|the)|give me (?:a|the|some|an|more)\b(?! (?:short|brief|concise))|show me|help|wait\b|remember me|call me (?:back|later|when|if|tomorrow|tonight|at|on|crazy|old))",
+    r"^(?:(?:please )?don't (?:worry|you|know|get me wrong|think|mention|be (?:sorry|silly|afraid|shy)|bother|mind|hesitate|stress|go\b|panic|forget\b|tell me you|let|give up|care|have|i\b|we\b|they\b|see|understand|believe|remember|leave me|make me laugh)|do not (?:worry|know|mind|think|get me wrong)|never mind|never (?:again|been|had|heard|thought|knew|seen|tried|liked|say never)\b|nevermind|not (?:sure|yet|really|bad|that|only|at all|again|now|today|so|too|a|much|my|the|going|i|to mention)\b|no (?:problem|worries|thanks|thank|one|way|idea|need\b(?! to)|doubt|matter|wonder|offen[cs]e|longer|more than|it|i|we|he|she|they|you|that|this)\b\b|always (?:a|the|been|had|wanted|happy|nice|great|loved|liked|hated|thought|was|be)\b|stop (?:it|that|this)?$|keep (?:going|it up|up|in mind|me posted|in touch|calm|trying)|make sense|let (?:me|us)|let's|thank|be (?:right|back|there|happy)|get (?:back|well|it)|take care|have a|say (?:hi|hello)|go on|go ahead|tell me (?:about|more|a|what|how|why|if|the)|give me (?:a|the|some|an|more)\b(?! (?:short|brief|concise))|show me|help|wait\b|remember me|call me (?:back|later|when|if|tomorrow|tonight|at|on|crazy|old))",
     re.I,
 )
 
@@ -78,7 +78,7 @@ def found_rules(sentence: str, clause: str, lead: str, only: bool = False) -> It
                 match["when"],
                 re.I,
             )
-            and not _EXCLUDED.match(action)
+            and not (_EXCLUDED.match(action) and not action.lower().startswith("give me"))
             and not re.match(
                 r"(?:if|once) (?:i|we|you) (?:were|was|had|could)\b", match["when"], re.I
             )

@@ -32,11 +32,29 @@ def thing_key(text: str) -> str:
     return " ".join(words)[:MAX_KEY_CHARS].strip(" .'-") or folded(text)[:MAX_KEY_CHARS]
 
 
+_ENDS_IN_IE = frozenset(
+    (
+        "movie",
+        "cookie",
+        "zombie",
+        "brownie",
+        "selfie",
+        "smoothie",
+        "hoodie",
+        "pie",
+        "tie",
+        "calorie",
+    )
+)
+
+
 def _singular(word: str) -> str:
     if not word.isascii() or len(word) < 4 or not word.endswith("s"):
         return word
     if word.endswith(("ss", "us", "is", "ys", "'s")) and not word.endswith("ays"):
         return word
+    if word[:-1] in _ENDS_IN_IE:
+        return word[:-1]
     if word.endswith("ies") and len(word) > 4:
         return word[:-3] + "y"
     if word.endswith(("ches", "shes", "xes", "sses", "oes")):

@@ -26,12 +26,21 @@ _BEGAN = re.compile(
     re.I,
 )
 
+_PLAY = re.compile(
+    r"^(?:(?:ok|okay|now|so|please|hey),? )?(?:let's |let us |can we |could we |we )?(?:imagine|suppose|pretend|role-?play)\b"
+    r"|\brole[- ]?play|\bin (?:my|the|this) (?:story|novel|game|script)\b|角色扮演|^(?:假设|假如|想象|假装|就当|设想)|(?:小说|剧本|故事)里",
+    re.I,
+)
+
 
 def found_in(text: str) -> Iterator[tuple[Found, str]]:
     """What patterns find in a turn, each with the sentence that says so, in order, once."""
     seen: set[tuple[str, str, str, bool]] = set()
     previous = ""
     for sentence in sentences(text[:MAX_TURN_CHARS]):
+        if _PLAY.search(sentence.text):
+            # What follows is said in a part, not of oneself.
+            return
         read = read_chinese if sentence.is_chinese else read_english
         for found in read(sentence, previous):
             mark = (found.type, found.key, found.object.casefold(), found.negated)

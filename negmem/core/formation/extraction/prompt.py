@@ -215,6 +215,8 @@ def read_answer(value: JsonValue, turns: Sequence[SourceTurn], model: str) -> Re
 
 def _items(value: JsonValue) -> tuple[list[JsonValue], list[tuple[str, JsonValue]]]:
     if isinstance(value, list):
+        if value and not any(isinstance(item, dict) for item in value):
+            raise UnreadableError("the answer is a list of something else than facts")
         return value, []
     if not isinstance(value, dict):
         raise UnreadableError(f"the answer is {_kind(value)}, no object with facts")
@@ -280,6 +282,8 @@ def _believed(item: JsonValue, given: Mapping[str, SourceTurn], model: str) -> E
         if found_kind in ("profile", "custom", "relation"):
             return "key_blank"
         key = thing
+    if not re.search(r"[^\W_]", thing):
+        return "value_blank"
     if len(thing) > MAX_VALUE_CHARS:
         return "value_too_long"
     if _ORDERS.search(thing) or _ORDERS.search(key):
