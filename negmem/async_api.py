@@ -76,10 +76,13 @@ class AsyncMemory:
         self._lock = threading.Lock()
         self._threads = ThreadPoolExecutor(connections, thread_name_prefix="negmem")
         self.memory = AsyncMemories(self)
+        self.fact = AsyncFacts(self)
+        self.conflict = AsyncConflicts(self)
         self.core = AsyncCore(self)
         self.summary = AsyncSummaries(self)
         self.curator = AsyncCurator(self)
         self.pii = AsyncPii(self)
+        self.embed = AsyncEmbeddings(self)
         self.instruction = AsyncInstructions(self)
         self.automation = AsyncAutomation(self)
         self.consolidation = AsyncConsolidation(self)
@@ -143,10 +146,32 @@ class AsyncMemories(_Noun):
     restore = _awaited_of("memory", api.Memories.restore)
     pin = _awaited_of("memory", api.Memories.pin)
     unpin = _awaited_of("memory", api.Memories.unpin)
+    history = _awaited_of("memory", api.Memories.history)
     link = _awaited_of("memory", api.Memories.link)
     unlink = _awaited_of("memory", api.Memories.unlink)
     links = _awaited_of("memory", api.Memories.links)
     topics = _awaited_of("memory", api.Memories.topics)
+
+
+class AsyncFacts(_Noun):
+    """`mem.fact`: what is known by key, in versions."""
+
+    set = _awaited_of("fact", api.Facts.set)
+    list = _awaited_of("fact", api.Facts.list)
+    show = _awaited_of("fact", api.Facts.show)
+    history = _awaited_of("fact", api.Facts.history)
+    search = _awaited_of("fact", api.Facts.search)
+    rm = _awaited_of("fact", api.Facts.rm)
+    restore = _awaited_of("fact", api.Facts.restore)
+
+
+class AsyncConflicts(_Noun):
+    """`mem.conflict`: facts that stand against each other."""
+
+    list = _awaited_of("conflict", api.Conflicts.list)
+    show = _awaited_of("conflict", api.Conflicts.show)
+    resolve = _awaited_of("conflict", api.Conflicts.resolve)
+    undo = _awaited_of("conflict", api.Conflicts.undo)
 
 
 class AsyncCore(_Noun):
@@ -183,6 +208,13 @@ class AsyncCurator(_Noun):
     """`mem.curator`: what is kept of a user's memories."""
 
     prune = _awaited_of("curator", api.Curator.prune)
+
+
+class AsyncEmbeddings(_Noun):
+    """`mem.embed`: the embedding model and its online change."""
+
+    status = _awaited_of("embed", api.Embeddings.status)
+    migrate = _awaited_of("embed", api.Embeddings.migrate)
 
 
 class AsyncAutomation(_Noun):

@@ -6,6 +6,8 @@ from negmem.api.automation import Automation
 from negmem.api.consolidation import Consolidation
 from negmem.api.core_blocks import Core
 from negmem.api.curator import Curator
+from negmem.api.embeddings import Embeddings
+from negmem.api.facts import Conflicts, Facts
 from negmem.api.instructions import Instructions
 from negmem.api.memories import Memories
 from negmem.api.memory import Memory, connect
@@ -14,13 +16,16 @@ from negmem.api.summaries import Summaries
 
 __all__ = [
     "Automation",
-    "Core",
+    "Conflicts",
     "Consolidation",
+    "Core",
     "Curator",
+    "Embeddings",
+    "Facts",
     "Instructions",
     "Memories",
     "Memory",
     "Pii",
-    "connect",
     "Summaries",
+    "connect",
 ]

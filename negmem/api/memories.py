@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from negmem.core.models.association import LinkChange, LinkedItems, TopicList
     from negmem.core.models.memory import AddedMemory, MemoryChange, MemoryList
     from negmem.core.models.memory import Memory as MemoryItem
+    from negmem.core.models.memory_history import MemoryHistory
 
 
 class Memories(Noun):
@@ -102,6 +103,12 @@ class Memories(Noun):
             metadata=metadata,
             expected_version=expected_version,
         )
+
+    def history(self, id: UUID | str, *, user: str) -> MemoryHistory:
+        """What a memory said before, what it took in or went into, and the turns it comes from."""
+        from negmem.core import memory_history
+
+        return memory_history.history(self._owner.session, user_of(user), id_of(id))
 
     def rm(self, ids: UUID | str | Iterable[UUID | str], *, user: str) -> MemoryChange:
         """Remove memories: out of every search at once, back with `restore`."""

@@ -16,6 +16,8 @@ from negmem.api.automation import Automation
 from negmem.api.consolidation import Consolidation
 from negmem.api.core_blocks import Core
 from negmem.api.curator import Curator
+from negmem.api.embeddings import Embeddings
+from negmem.api.facts import Conflicts, Facts
 from negmem.api.instructions import Instructions
 from negmem.api.memories import Memories
 from negmem.api.pii import Pii
@@ -76,10 +78,13 @@ class Memory:
         self._session = session
         self._checked = False
         self.memory = Memories(self)
+        self.fact = Facts(self)
+        self.conflict = Conflicts(self)
         self.core = Core(self)
         self.summary = Summaries(self)
         self.curator = Curator(self)
         self.pii = Pii(self)
+        self.embed = Embeddings(self)
         self.instruction = Instructions(self)
         self.automation = Automation(self)
         self.consolidation = Consolidation(self)

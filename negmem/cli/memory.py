@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from negmem.cli import memory_links
+from negmem.cli import memory_history, memory_links
 from negmem.cli.exits import ExitCode
 from negmem.cli.moments import parse_moment, parse_pairs
 from negmem.cli.options import (
@@ -237,3 +237,4 @@ def unpin(common: Common, ids: Ids, user: User = None) -> int:
 
 
 app.registered_commands += memory_links.app.registered_commands
+app.registered_commands += memory_history.app.registered_commands

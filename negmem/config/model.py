@@ -369,6 +369,18 @@ class Formation(Section):
         ge=0,
         le=1,
     )
+    merge_threshold: float = key(
+        0.35,
+        "similarity 0..1, calibrated: from it on the rules are asked whether two memories say the same",
+        ge=0,
+        le=1,
+    )
+    conflict_threshold: float = key(
+        0.85,
+        "similarity 0..1, calibrated: facts of different keys above it are looked at for conflicts",
+        ge=0,
+        le=1,
+    )
     topic_threshold: float = key(
         0.55,
         "similarity 0..1, calibrated: a memory so near to the centre of a topic belongs to it",

@@ -45,36 +45,18 @@ ORDER BY array_position(%(ids)s::uuid[], f.id);
 
 -- name: list
 -- params: user_id, app_name, fact_type, key, thread, as_of, believed_at, row_limit, row_offset
--- What was true at as_of, by what was believed at believed_at. Of several under one key the one that began last
--- holds: an exception for the time that it lasts. Those that are kept beside it stand too.
-WITH believed AS (
-    SELECT f.id, f.fact_type, f.key, f.valid_from, f.created_at, f.valid_until = 'infinity' AS is_beside,
-        -- Before it was ended, its end was believed to be open.
-        CASE WHEN f.superseded_at > COALESCE(%(believed_at)s::timestamptz, now()) THEN NULL
-            ELSE f.valid_until END AS valid_until
-    FROM :"schema".facts AS f
-    LEFT JOIN :"schema".threads AS t
-        ON t.user_id = f.user_id AND t.app_name = f.app_name AND t.id = f.thread_id
-    WHERE f.user_id = %(user_id)s::varchar AND f.app_name = %(app_name)s::varchar
-        AND f.created_at <= COALESCE(%(believed_at)s::timestamptz, now())
-        AND COALESCE(f.expired_at, 'infinity') > COALESCE(%(believed_at)s::timestamptz, now())
-        AND COALESCE(f.deleted_at, 'infinity') > COALESCE(%(believed_at)s::timestamptz, now())
-        AND (%(fact_type)s::text IS NULL OR f.fact_type = %(fact_type)s::text)
-        AND (%(key)s::text IS NULL OR f.key = %(key)s::text)
-        AND (%(thread)s::text IS NULL OR t.external_id = %(thread)s::text)
-),
-held AS (
-    SELECT b.id, b.fact_type, b.key, b.valid_from, row_number() OVER (
-        PARTITION BY b.fact_type, b.key, CASE WHEN b.is_beside THEN b.id END
-        ORDER BY b.valid_from DESC NULLS LAST, b.created_at DESC, b.id) AS place
-    FROM believed AS b
-    WHERE COALESCE(b.valid_from, '-infinity') <= COALESCE(%(as_of)s::timestamptz, now())
-        AND COALESCE(b.valid_until, 'infinity') > COALESCE(%(as_of)s::timestamptz, now())
-)
-SELECT h.id, count(*) OVER () AS total
-FROM held AS h
-WHERE h.place = 1
-ORDER BY h.fact_type, h.key, h.valid_from, h.id
+-- What was true at as_of, by what was believed at believed_at: facts_held().
+SELECT f.id, count(*) OVER () AS total
+FROM :"schema".facts_held(%(user_id)s::text, %(app_name)s::text, %(as_of)s::timestamptz,
+    %(believed_at)s::timestamptz) AS h (id)
+JOIN :"schema".facts AS f
+    ON f.user_id = %(user_id)s::varchar AND f.app_name = %(app_name)s::varchar AND f.id = h.id
+LEFT JOIN :"schema".threads AS t
+    ON t.user_id = f.user_id AND t.app_name = f.app_name AND t.id = f.thread_id
+WHERE (%(fact_type)s::text IS NULL OR f.fact_type = %(fact_type)s::text)
+    AND (%(key)s::text IS NULL OR f.key = %(key)s::text)
+    AND (%(thread)s::text IS NULL OR t.external_id = %(thread)s::text)
+ORDER BY f.fact_type, f.key, f.valid_from, f.id
 LIMIT %(row_limit)s::integer OFFSET %(row_offset)s::integer;
 
 -- name: removed
@@ -155,3 +137,11 @@ WHERE f.user_id = %(user_id)s::varchar AND f.app_name = %(app_name)s::varchar AN
 -- params: user_id, app_name, id, key, value, actor
 SELECT :"schema".move_fact(%(user_id)s::text, %(app_name)s::text, %(id)s::uuid, %(key)s::text, %(value)s::jsonb,
     %(actor)s::text) AS moved;
+
+-- name: search
+-- params: user_id, app_name, query, embedding, as_of, believed_at, fact_type, row_limit, semantic_weight, keyword_weight
+SELECT s.id, s.score, s.semantic, s.keyword
+FROM :"schema".search_facts(%(user_id)s::text, %(app_name)s::text, %(query)s::text,
+    %(embedding)s::text:::"vector_schema".vector, %(as_of)s::timestamptz, %(believed_at)s::timestamptz,
+    %(fact_type)s::text, %(row_limit)s::integer, %(semantic_weight)s::float8, %(keyword_weight)s::float8) AS s
+ORDER BY s.score DESC, s.id;

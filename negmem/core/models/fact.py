@@ -58,6 +58,25 @@ class FactList(Model):
     believed_at: Instant | None = None
 
 
+class FactMatch(Model):
+    """A fact that answers a question; `score` in 0..1, its parts on their own scales."""
+
+    fact: Fact
+    score: float
+    semantic: float | None
+    keyword: float | None
+
+
+class FactMatches(Model):
+    """What was true at `as_of` and answers a question, best first. `level` hybrid, else keyword with `reason`."""
+
+    results: list[FactMatch]
+    level: str
+    reason: str | None
+    as_of: Instant | None
+    believed_at: Instant | None
+
+
 class FactHistory(Model):
     """All versions under one key, by when they were true, with the conflicts between them."""
 
