@@ -351,11 +351,7 @@ def _summary(session: Session, scope: dict[str, Any], row: dict[str, Any]) -> Su
 
 
 def _freshness(session: Session, scope: dict[str, Any], details: dict[str, Any]) -> str:
-    ids = {
-        "memory_ids": [UUID(one) for one in details.get("memory_ids", [])],
-        "fact_ids": [UUID(one) for one in details.get("fact_ids", [])],
-    }
-    row = session.database.row("summaries", "gone", {**scope, **ids})
+    row = session.database.row("summaries", "gone", {**scope, "details": Jsonb(details)})
     if row is not None and row["gone"]:
         return "source_removed"
     same = _read(session, scope).fingerprint == details.get("fingerprint")
@@ -455,8 +451,7 @@ def _write(
         locked = database.row("summaries", "lock", scope)
         if (0 if locked is None else locked["version"]) != version:
             return False
-        ids = {"memory_ids": read.memory_ids, "fact_ids": read.fact_ids}
-        gone = database.row("summaries", "gone", {**scope, **ids})
+        gone = database.row("summaries", "gone", values)
         if gone is not None and gone["gone"]:
             return False
         if locked is None:

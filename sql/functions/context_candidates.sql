@@ -1,7 +1,8 @@
 -- What belongs into a context whatever is asked: the user's summary, core blocks, instructions, the profile, and
 -- what was last said.
 --
---   summary   of the user, unless it is older than a day: then what it says may have changed
+--   summary   of the user, unless something that it was made of was removed, or it is older than a day and something
+--             was said since
 --   instruction  of the app, the newest version of each key
 --   core      blocks of the thread, then of the app, then of the user; newer versions first
 --   profile   active facts of type profile, the more important first
@@ -55,7 +56,12 @@ AS $function$
     SELECT 'summary', 1, u.id, u.summary_type::text, u.content, u.updated_at, NULL, NULL
     FROM memory_summaries AS u
     WHERE u.user_id = p_user_id AND u.app_name = p_app_name AND u.summary_type = 'user_profile'
-        AND u.thread_id IS NULL AND u.updated_at > now() - interval '24 hours'
+        AND u.thread_id IS NULL
+        AND (u.updated_at > now() - interval '24 hours' OR NOT EXISTS (
+            SELECT FROM memories AS m
+            WHERE m.user_id = p_user_id AND m.app_name = p_app_name AND m.deleted_at IS NULL
+                AND m.created_at > u.updated_at))
+        AND summary_sources_gone(p_user_id, p_app_name, u.details) = 0
     UNION ALL
     (
         SELECT 'instruction', row_number() OVER (ORDER BY i.instruction_key), i.id, i.instruction_key::text,

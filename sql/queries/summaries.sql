@@ -122,21 +122,9 @@ WHERE i.user_id = %(user_id)s::varchar AND i.app_name = %(app_name)s::varchar
 ON CONFLICT DO NOTHING;
 
 -- name: gone
--- params: user_id, app_name, memory_ids, fact_ids
+-- params: user_id, app_name, details
 -- returns: how many of the sources are no longer there, or not active
-SELECT (
-    SELECT count(*) FROM unnest(%(memory_ids)s::uuid[]) AS g (id)
-    WHERE NOT EXISTS (
-        SELECT 1 FROM :"schema".memories AS m
-        WHERE m.user_id = %(user_id)s::varchar AND m.app_name = %(app_name)s::varchar AND m.id = g.id
-            AND m.deleted_at IS NULL)
-)::integer + (
-    SELECT count(*) FROM unnest(%(fact_ids)s::uuid[]) AS g (id)
-    WHERE NOT EXISTS (
-        SELECT 1 FROM :"schema".facts AS f
-        WHERE f.user_id = %(user_id)s::varchar AND f.app_name = %(app_name)s::varchar AND f.id = g.id
-            AND f.deleted_at IS NULL AND f.status = 'active')
-)::integer AS gone;
+SELECT :"schema".summary_sources_gone(%(user_id)s::text, %(app_name)s::text, %(details)s::jsonb) AS gone;
 
 -- name: threads_to_summarize
 -- params: user_id, app_name, thread_id, least

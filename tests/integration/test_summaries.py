@@ -10,6 +10,7 @@ from typing import Any, cast
 import pytest
 
 from negmem.core import memories, summaries
+from negmem.core.retrieval.context import assemble
 from negmem.core.session import Session, open_session
 from negmem.errors import UsageError
 from negmem.providers.embedding import EmbedderAbsent
@@ -255,3 +256,15 @@ def test_the_events_behind_a_summary_are_known(session: Session, database: TestD
         "SELECT DISTINCT item_kind, extractor, model FROM negentropy.item_sources WHERE item_kind = 'summary'"
     )
     assert kinds == [("summary", "summarize", None)]
+
+
+def test_a_context_shows_no_summary_of_what_was_removed(session: Session) -> None:
+    ids = talk(session, "I keep bees in the garden.", "I sell honey at the market.")
+    summaries.refresh(session, "ada")
+    shown = assemble(session, "ada", "honey", record=False, blocks=("summary",)).text
+    assert "bees" in shown
+    memories.remove(session, "ada", [ids[0]])
+    assert "bees" not in assemble(session, "ada", "honey", record=False).text
+    summaries.refresh(session, "ada")
+    again = assemble(session, "ada", "honey", record=False, blocks=("summary",)).text
+    assert "honey" in again and "bees" not in again

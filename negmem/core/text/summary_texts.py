@@ -93,10 +93,18 @@ def profile_lines(sources: Sequence[Source]) -> list[tuple[str, str]]:
         if source.section != "lately" and not looks_like_an_order(source.text)
     ]
     said = [source for source in sources if source.section == "lately"]
+    known = {_bare(source.text) for source in sources if source.section != "lately"}
     for index, sentence in key_sentences([source.text for source in said], _LATELY):
+        if _bare(sentence) in known:
+            continue
         day = said[index].day
         lines.append(("lately", f"{day}: {sentence}" if day else sentence))
     return lines
+
+
+def _bare(text: str) -> str:
+    """The letters and digits of a text alone, in lower case."""
+    return "".join(character for character in text.lower() if character.isalnum())
 
 
 def session_lines(sources: Sequence[Source]) -> list[tuple[str, str]]:
