@@ -163,20 +163,29 @@ def _register(session: Session, embedder: Embedder) -> int:
     """Record the embedder as the app's model, if it has none yet."""
     from psycopg.types.json import Jsonb
 
+    from negmem.providers.embedding import identity_of
+
     calibration = embedder.calibration
-    return session.database.execute(
+    space = {
+        "app_name": session.app,
+        "provider": embedder.name,
+        "model": embedder.model,
+        "version": embedder.version,
+        "dims": embedder.dims,
+    }
+    added = session.database.execute(
         "installation",
         "register_model",
         {
-            "app_name": session.app,
-            "provider": embedder.name,
-            "model": embedder.model,
-            "version": embedder.version,
-            "dims": embedder.dims,
+            **space,
             "calibration": Jsonb({k: v for k, v in calibration.to_json().items() if k != "mean"}),
             "mean": None if calibration.mean is None else list(calibration.mean),
         },
     )
+    if not session.is_embedder_given:
+        settings = Jsonb(identity_of(session.config.embedding))
+        session.database.execute("embed", "remember", {**space, "settings": settings})
+    return added
 
 
 def reach(session: Session) -> Reach:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from negmem.config.load import LoadedConfig, load_config
 from negmem.config.model import Config
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from negmem.providers.embedding import Embedder, EmbedderAbsent
 
 _UNTRIED = object()
+_LOOK_AGAIN_S = 30.0
 
 
 class Session:
@@ -40,6 +42,10 @@ class Session:
         self.env: Mapping[str, str] = os.environ if env is None else env
         self.warnings: list[dict[str, str]] = [] if warnings is None else warnings
         self._embedder: object = _UNTRIED
+        self._configured: Embedder | EmbedderAbsent | None = None
+        self._followed: dict[str, Any] | None = None
+        self._is_embedder_given = False
+        self._looked_at = float("-inf")
         self.pii_guard: object = None
 
     @property
@@ -69,20 +75,97 @@ class Session:
 
     @property
     def embedder_or_reason(self) -> Embedder | EmbedderAbsent:
-        """The configured embedder, or why there is none."""
-        if self._embedder is _UNTRIED:
-            from negmem.providers.embedding import make_embedder
+        """The embedder of the stored vectors, or why there is none.
 
-            self._embedder = make_embedder(self.config.embedding)
+        That is the configured one, unless another model is configured than the vectors were made with:
+        then the stored settings make it, until `embed migrate` is done. What is stored is looked at again
+        from time to time, since another process may have changed it.
+        """
+        if self._is_embedder_given:
+            return self._embedder  # type: ignore[return-value]
+        due = time.monotonic() - self._looked_at > _LOOK_AGAIN_S
+        if self._embedder is _UNTRIED or (due and not self.database.in_transaction):
+            self.follow_stored_model()
         return self._embedder  # type: ignore[return-value]
+
+    @property
+    def configured_embedder(self) -> Embedder | EmbedderAbsent:
+        """The embedder that the configuration names, whatever is stored; or why there is none."""
+        from negmem.providers.embedding import make_embedder
+
+        if self._is_embedder_given:
+            return self._embedder  # type: ignore[return-value]
+        if self._configured is None:
+            self._configured = make_embedder(self.config.embedding)
+        return self._configured
+
+    @property
+    def is_embedder_given(self) -> bool:
+        """Whether `use_embedder` named the embedder, and neither configuration nor database does."""
+        return self._is_embedder_given
+
+    def follow_stored_model(self) -> bool:
+        """Take the embedder that the stored vectors ask for; whether it is another than before."""
+        from negmem.providers.embedding import identity_of
+
+        if self._is_embedder_given:
+            return False
+        settings = self.config.embedding
+        before, stored = self._embedder, self._stored_settings()
+        self._looked_at = time.monotonic()
+        if stored is None or settings.provider == "none" or stored == identity_of(settings):
+            self._embedder = self.configured_embedder
+        elif stored != self._followed or before is _UNTRIED:
+            self._embedder = self.embedder_by(stored)
+            self.warn(
+                "embedding_change_pending",
+                f"the stored vectors are of {stored.get('model') or stored['provider']}, and are searched with it;"
+                f" another model is configured: negmem embed migrate",
+            )
+        self._followed = stored
+        return before is not _UNTRIED and self._embedder is not before
+
+    def embedder_by(self, settings: Mapping[str, Any]) -> Embedder | EmbedderAbsent:
+        """An embedder by settings that were stored beside vectors, or why it can't be made."""
+        from negmem.config.model import Embedding
+        from negmem.providers.embedding import EmbedderAbsent, make_embedder
+
+        current = self.config.embedding.model_dump()
+        kept = {key: current[key] for key in ("timeout_ms", "max_retries", "max_batch_texts")}
+        try:
+            return make_embedder(Embedding(**{**kept, **settings}))
+        except ValueError as error:
+            return EmbedderAbsent(
+                "embedding_settings_unusable",
+                "the settings of the stored vectors can't be used",
+                why=str(error).splitlines()[0],
+                hint="negmem embed status",
+            )
+
+    def _stored_settings(self) -> dict[str, Any] | None:
+        """The settings of the app's active model; None where none are stored, or they can't be read."""
+        from negmem.db.failures import DatabaseError
+
+        if self.database.in_transaction:
+            return None
+        try:
+            facts = self.database.facts
+            if not (facts.ledger_exists and facts.schema_usable):
+                return None
+            row = self.database.row("embed", "stored", {"app_name": self.app})
+        except (DatabaseError, NegmemError):
+            return None
+        found: dict[str, Any] | None = None if row is None else row["settings"]
+        return found
 
     def use_embedder(self, embedder: Embedder | EmbedderAbsent) -> None:
         """Use this embedder instead of the configured one."""
         self._embedder = embedder
+        self._is_embedder_given = True
 
     @property
     def embedder(self) -> Embedder | None:
-        """The configured embedder, or None where there is none."""
+        """The embedder of the stored vectors, or None where there is none."""
         from negmem.providers.embedding import EmbedderAbsent
 
         found = self.embedder_or_reason

@@ -206,6 +206,11 @@ class Database:
         found = re.search(pattern, reason)
         return found.group(0) if found else ""
 
+    @property
+    def in_transaction(self) -> bool:
+        """Whether a transaction of this object is open."""
+        return self._in_transaction
+
     def close(self) -> None:
         """Close the connection; what was not committed is rolled back."""
         if self._connection is not None and not self._connection.closed:

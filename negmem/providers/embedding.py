@@ -151,7 +151,7 @@ def require_same_space(stored: Space, configured: Space) -> None:
         "embedding_space_mismatch",
         "the stored vectors come from another embedding model than the configured one",
         why=detail,
-        hint="negmem config show embedding    then set it back to what is stored",
+        hint="negmem embed status    then set the configuration back, or: negmem embed migrate",
     )
 
 
@@ -201,6 +201,41 @@ class EmbeddingSettings(Protocol):
     def max_retries(self) -> int: ...
     @property
     def max_batch_texts(self) -> int: ...
+
+
+IDENTITY_KEYS = (
+    "provider",
+    "model",
+    "path",
+    "dims",
+    "max_tokens",
+    "query_prefix",
+    "document_prefix",
+    "api_base",
+    "api_key_env",
+)
+
+
+def identity_of(settings: EmbeddingSettings) -> dict[str, str | int | None]:
+    """What makes an embedder the one it is, to be stored beside its vectors: never a secret.
+
+    An endpoint that carries a user or a query may hold one, and is left out.
+    """
+    found: dict[str, str | int | None] = {key: getattr(settings, key) for key in IDENTITY_KEYS}
+    if settings.provider in ("auto", "local"):
+        return {"provider": "local"}
+    base = settings.api_base
+    if base is not None and any(sign in base for sign in "@?#"):
+        found["api_base"] = None
+    return found
+
+
+def price_per_token(embedder: Embedder) -> float | None:
+    """US dollars a token: 0 for what runs here, None where no price is known."""
+    if embedder.name in ("local", "onnx"):
+        return 0.0
+    price = getattr(embedder, "price_usd_per_token", None)
+    return None if price is None else float(price)
 
 
 def make_embedder(settings: EmbeddingSettings) -> Embedder | EmbedderAbsent:

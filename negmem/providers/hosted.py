@@ -125,6 +125,12 @@ class HostedEmbedder:
             self._dims = int(known) if known else len(self._one("dimension"))
         return self._dims
 
+    @property
+    def price_usd_per_token(self) -> float | None:
+        """What the price list says of a token; None where it does not know the model."""
+        price = self._model_info.get("input_cost_per_token")
+        return None if price is None else float(price)
+
     @cached_property
     def max_tokens(self) -> int:
         """As configured, else as the price list says, else 8,191."""

@@ -24,7 +24,7 @@ class EmbeddingPart(Part):
         what = change.differences[0]
         return Refusal(
             "the stored vectors were made otherwise, and vectors of two models can't be compared",
-            f"negmem config set embedding.{what} {change.before}",
+            f"negmem embed migrate    or back: negmem config set embedding.{what} {change.before}",
         )
 
 
