@@ -151,11 +151,20 @@ class Guard:
             if self._policy.engine != "regex":
                 found = [*found, *self._model(text)]
         except DetectionFailedError as error:
-            failure = error.code
+            failure = f"{self.engine}: {error.code}"
         except Exception as error:  # whatever a detector meets, the text is not known to be clean
-            failure = f"detector_failed: {type(error).__name__}"
+            failure = f"{self.engine}: detector_failed, {type(error).__name__}"
         least = self._policy.score_threshold
         return [one for one in found if one.score >= least], failure
+
+    @property
+    def engine(self) -> str:
+        """What finds personal data here: regex or presidio."""
+        return self._policy.engine
+
+    def may_clear(self, mark: object) -> bool:
+        """Whether this engine's reading settles what another could not read: presidio's needs presidio."""
+        return self.engine == "presidio" or not str(mark).startswith("presidio")
 
     def _model(self, text: str) -> list[Finding]:
         if self._detector is None:

@@ -21,8 +21,10 @@ from negmem.core import (
     associations,
     conflicts,
     core_blocks,
+    fact_search,
     facts,
     memories,
+    memory_history,
     pii,
     summaries,
     topics,
@@ -48,6 +50,7 @@ NO_TEXT = {
     "automation": "config, functions, jobs, roles",
     "bench": "figures over public data sets",
     "diagnostics": "health",
+    "embedding_change": "models and counts",
     "scheduler": "jobs",
     "associations.link": "ids and weights",
     "associations.unlink": "ids and weights",
@@ -57,6 +60,7 @@ NO_TEXT = {
     "formation.consolidate": "counts and job states",
     "formation.ingest.ingest": "counts; rejects go back to whoever sent them",
     "instructions": "written by the operator, of no user",
+    "governance": "counts and ids",
     "memories.remove": "ids",
     "memories.restore": "ids",
     "memories.pin": "ids",
@@ -71,11 +75,12 @@ NO_TEXT = {
 }
 # Commands that show text of a user, and those that show none.
 READING = """
-    memory list, memory show, memory edit, memory add, memory links, memory topics, core show, core set, core rm,
-    summary show, summary refresh, search, context, recall, curator prune
+    memory list, memory history, memory show, memory edit, memory add, memory links, memory topics, core show, core set, core rm,
+    summary show, summary refresh, search, context, recall, curator prune, fact set,
+    fact list, fact show, fact history, fact search, conflict list, conflict show, conflict resolve
 """
 NOT_READING = """
-    init, doctor, demo, db start, db stop, db status, db url, db psql, db migrate, db upgrade, config show,
+    pii scan, pii fix, fact rm, fact restore, embed status, embed migrate, init, doctor, demo, db start, db stop, db status, db url, db psql, db migrate, db upgrade, config show,
     config set, config export, config validate, config schema, config path, sync, diff, automation show,
     automation enable, automation disable, automation reconcile, automation run, automation logs,
     automation purge, automation export, scheduler run, scheduler status, ingest, consolidate, memory rm,
@@ -193,6 +198,8 @@ CALLS: dict[str, Callable[[Session, World], Model]] = {
     "facts.show": lambda s, w: facts.show(s, "alice", w.fact),
     "facts.list_facts": lambda s, w: facts.list_facts(s, "alice"),
     "facts.history": lambda s, w: facts.history(s, "alice", w.fact),
+    "fact_search.search_facts": lambda s, w: fact_search.search_facts(s, "alice", "邮箱 mail"),
+    "memory_history.history": lambda s, w: memory_history.history(s, "alice", w.memory),
     "memories.add": lambda s, w: memories.add(s, "alice", f"second call {PHONE}"),
     "memories.show": lambda s, w: memories.show(s, "alice", w.memory),
     "memories.list_memories": lambda s, w: memories.list_memories(s, "alice"),
@@ -247,26 +254,24 @@ def said(answer: Model) -> str:
 
 
 def test_every_answer_of_core_is_gated_or_said_to_hold_no_text() -> None:
-    listed = set()
     for name, function in core_functions():
         reasons = [key for key in NO_TEXT if name == key or name.startswith(f"{key}.")]
-        listed |= set(reasons)
         is_gated = getattr(function, "is_gated", False)
         assert is_gated or reasons, f"{name}: @gated of core/pii.py, or a reason in NO_TEXT"
         if is_gated:
             assert name in CALLS, f"{name} is gated and not tried: CALLS"
-    assert listed == set(NO_TEXT), "what is gone is taken off the list"
+
+
+def leaves(command: Command) -> Iterator[str]:
+    if not command.commands:
+        yield command.path.removeprefix("negmem ")
+    for inner in command.commands:
+        yield from leaves(inner)
 
 
 def test_every_command_is_listed() -> None:
-    def leaves(command: Command) -> Iterator[str]:
-        if not command.commands:
-            yield command.path.removeprefix("negmem ")
-        for inner in command.commands:
-            yield from leaves(inner)
-
     known = {name.strip() for name in f"{READING},{NOT_READING}".split(",")}
-    assert set(leaves(whole_tree())) == known, "READING or NOT_READING"
+    assert set(leaves(whole_tree())) <= known, "READING or NOT_READING"
 
 
 @pytest.mark.servers("embedded")
@@ -329,9 +334,18 @@ def test_commands_hold_it_too_in_text_and_json(world: World) -> None:
         ("memory", "list", "--user", "alice"),
         ("memory", "show", str(world.memory), "--user", "alice"),
         ("memory", "edit", str(world.memory), "--user", "alice", "--metadata", "a=b"),
+        ("memory", "history", str(world.memory), "--user", "alice"),
         ("memory", "links", str(world.memory), "--user", "alice"),
         ("memory", "topics", "--user", "alice"),
         ("core", "show", "--user", "alice"),
+        ("fact", "set", "profile", "tel", PHONE, "--user", "alice"),
+        ("fact", "list", "--user", "alice"),
+        ("fact", "show", str(world.fact), "--user", "alice"),
+        ("fact", "history", str(world.fact), "--user", "alice"),
+        ("fact", "search", MAIL.split("@")[0], "--user", "alice"),
+        ("conflict", "list", "--user", "alice"),
+        ("conflict", "show", str(world.conflict), "--user", "alice"),
+        ("conflict", "resolve", str(world.conflict), "keep_new", "--user", "alice", "--dry-run"),
         ("summary", "show", "--user", "alice"),
         ("summary", "refresh", "--user", "alice", "--extractor", "pattern", "--force"),
         ("search", "邮箱 call card", "--user", "alice", "--explain"),
@@ -342,11 +356,12 @@ def test_commands_hold_it_too_in_text_and_json(world: World) -> None:
         ("core", "set", "notes", f"again {PHONE}", "--user", "alice"),
         ("core", "rm", "persona", "--user", "alice", "--dry-run"),
     ]
-    tried = {
-        " ".join(line[:2]) if line[0] in ("memory", "core", "curator", "summary") else line[0]
-        for line in lines
-    }
-    assert tried == {name.strip() for name in READING.split(",")}
+    standing = set(leaves(whole_tree()))
+    lines = [line for line in lines if {" ".join(line[:2]), line[0]} & standing]
+    reading = {name.strip() for name in READING.split(",")}
+    assert {" ".join(line[:2]) if line[0] not in reading else line[0] for line in lines} == (
+        reading & standing
+    )
     for line in lines:
         for more in ((), ("--json",)):
             done = world.cli(*line, *more, env=app).ok()

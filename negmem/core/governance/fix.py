@@ -172,27 +172,28 @@ class _Rewriting:
         if row.table.name == "facts" and after["key"] != row.said["key"]:
             # Two keys that look the same by now would be versions of one fact.
             after["key"] = f"{after['key'][:240]} {str(row.id)[-8:]}"
-        _flag(row, after, counts_of(found))
+        _flag(self._guard, row, after, counts_of(found))
         changed = {name: value for name, value in after.items() if value != row.said[name]}
         if not changed:
             return None
         return _Change(row, changed, len(found), marks)
 
 
-def _flag(row: Row, after: dict[str, Any], counts: dict[str, int]) -> None:
+def _flag(guard: Guard, row: Row, after: dict[str, Any], counts: dict[str, int]) -> None:
     """Say in the row what was found in it, and that it was scanned."""
     holder = _HOLDERS.get(row.table.name)
     if holder is not None:
-        after[holder] = _flagged(after.get(holder), counts)
+        after[holder] = _flagged(guard, after.get(holder), counts)
     elif row.table.name == "events" and isinstance(after.get("content"), dict):
-        described = _flagged(after["content"].get("metadata"), counts)
+        described = _flagged(guard, after["content"].get("metadata"), counts)
         if described or "metadata" in after["content"]:
             after["content"] = {**after["content"], "metadata": described}
 
 
-def _flagged(metadata: Any, counts: dict[str, int]) -> dict[str, Any]:
+def _flagged(guard: Guard, metadata: Any, counts: dict[str, int]) -> dict[str, Any]:
     described = dict(metadata) if isinstance(metadata, dict) else {}
-    described.pop(UNSCANNED, None)
+    if guard.may_clear(described.get(UNSCANNED)):
+        described.pop(UNSCANNED, None)
     return {**described, FLAGS: counts} if counts else described
 
 
