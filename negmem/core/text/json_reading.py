@@ -45,7 +45,7 @@ def read_json(text: str, wanted: Collection[str]) -> JsonValue:
         # An object given as a string: quoted twice.
         inner = _loads(whole.strip())
         whole = inner if isinstance(inner, dict | list) else whole
-    if whole is not _NOTHING and _is_wanted(whole, wanted):
+    if whole is not _NOTHING and not isinstance(whole, str):
         return whole  # type: ignore[return-value]
     for candidate in (plain, _without_slips(plain)):
         found = _embedded(candidate, wanted)

@@ -75,7 +75,7 @@ def read_chinese(sentence: Sentence, previous: str = "") -> Iterator[Found]:
         if part.is_past:
             continue
         unnamed = implied and not speaker_named and not is_own
-        results = list(_own(part.text, other, unnamed, part.whose == "ours"))
+        results = list(_own(part.text, other, unnamed, implied, part.whose == "ours"))
         other = None
         for one in results:
             last_thing = one.object if one.type == "preference" else last_thing
@@ -84,14 +84,14 @@ def read_chinese(sentence: Sentence, previous: str = "") -> Iterator[Found]:
         yield from (replace(one, confidence=0.6) if unnamed else one for one in results)
 
 
-def _own(text: str, other: str | None, implied: bool, ours: bool) -> Iterator[Found]:
+def _own(text: str, other: str | None, implied: bool, follows: bool, ours: bool) -> Iterator[Found]:
     likes = list(found_preferences(text, other)) if not implied or is_implied(text) else []
     if ours:
         yield from list(found_plans(text, implied, ours)) or [
             one for one in found_profile(text) if one.key.startswith(("has:", "location"))
         ]
         return
-    profile = list(found_profile(text, implied=implied))
+    profile = list(found_profile(text, implied, follows))
     plans = list(found_plans(text, implied))
     strong = [one for one in profile if one.key.startswith(("allergy", "diet", "health", "name"))]
     yield from strong or likes or plans or profile

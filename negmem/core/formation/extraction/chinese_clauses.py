@@ -21,6 +21,7 @@ _SAYS = r"(?:说过?|觉得|认为|以为|告诉|问|写道|写着|表示|宣称
 _REPORTED = re.compile(
     rf"(?:他们?|她们?|它|人家?|大家|谁|某|{_KIN_WORDS}|朋友|同学|客户|网友|医生|师傅|司机|专家|先生|女士|作者|店员|主持人|差评|评论|留言|[A-Z][a-z]+|小[\u4e00-\u9fff])"
     rf"(?:总是?|老是?|经?常|都|也|就|曾经?|昨天|刚才|刚|今天|一直|跟[我你他她]|对[我你他她]|和[我你他她]|还|又|在[\u4e00-\u9fff]{{1,6}}(?:里|上|中)?){{0,4}}{_SAYS}"
+    rf"|^我们?(?:知道|觉得|发现|记得|看到|认为|相信|感觉|以为|猜|希望|担心|怕)(?:他|她|它|你|这|那|大家|孩子|别人|我?(?:的)?(?:{_KIN_WORDS}))"
     rf"|^(?!我|请|先|永远|以后|不|别|从|可以|回|每|总|务|直|简|用|如|跟|和|对|给|遇|写|把|能|要|会|你|您)[\u4e00-\u9fff]{{2,3}}(?:说|觉得|认为|告诉|问|写道)"
 )
 _HEARSAY = re.compile(
@@ -67,7 +68,7 @@ _OURS = re.compile(
     r"^(?:我们(?:俩|家|一家人?|夫妻|两口子|全家)?|咱们?|我家(?!的|有个?(?:邻居))|我和(?:我?(?:老婆|老公|妻子|丈夫|家人|先生|太太|女朋友|男朋友|朋友)))(?!公司|组|部门|班|团队|学校|小区|那|单位|老板|领导)(?P<rest>.+)$"
 )
 _KIN = re.compile(
-    rf"^(?:我|俺|我家|我们家|咱)(?:的|那个?|这个?|最好的|亲|小|大|最小的|最大的|现在的|以前的|新的?|两个|一个|有个){{0,6}}(?P<kin>最好的朋友|{_KIN_WORDS})(?P<rest>.*)$"
+    rf"^(?:我|俺|我家|我们家|咱)(?:的|那个?|这个?|最好的|亲|小|大|最小的|最大的|现在的|以前的|新的?){{0,6}}(?P<kin>最好的朋友|{_KIN_WORDS})(?P<rest>.*)$"
 )
 _BARE_KIN = re.compile(
     r"^(?P<kin>老婆|老公|老妈|老爸|爸妈|爸爸|妈妈|儿子|女儿|闺女|女朋友|男朋友|媳妇|奶奶|爷爷|外婆|外公|姥姥|姥爷)(?P<rest>(?:今年|也|都|很|最|特别|不|对|在|叫|是|喜欢|爱|从|下|明|刚).+)$"
@@ -112,7 +113,9 @@ def clauses(sentence: str, is_question: bool) -> Iterator[Clause]:
             continue
         timed = _TIMED_SUBJECT.match(text)
         if timed:
-            text = f"{timed['subject']}{timed['time']}{timed['rest']}"
+            plain = f"{timed['subject']}{timed['rest']}"
+            is_kin = _KIN.match(plain) is not None or timed["rest"].startswith("的")
+            text = plain if is_kin else f"{timed['subject']}{timed['time']}{timed['rest']}"
         mine, ours, of_kin, bare_kin = (
             _MINE.match(text),
             _OURS.match(text),

@@ -89,6 +89,8 @@ def found_plans(text: str, implied: bool = False, ours: bool = False) -> Iterato
         if re.search(r"(?:上个?(?:周|月|星期)|昨|前天|去年|刚才|以前|那时)", text):
             return
         negated = verb in _NEGATED
+        if re.search(r"的重点|的是|就是|的话$", thing):
+            return
         if verb in _FIRM:
             if (
                 thing

@@ -82,12 +82,15 @@ _SWITCHED = re.compile(
     r"^(?:已经|刚|最近|现在|上个月|全面|都){0,6}(?:从(?P<old>.{1,14}?))?(?:改用|换成|换到|转用|转到|转向|迁移到|切换到|换用|换了)(?:了)?(?P<thing>[A-Za-z][\w .+#-]{1,24})(?:了)?$"
 )
 _HABIT = re.compile(
-    r"^(?:每天|每周|每个月|每晚|每早|坚持|习惯|都|早上|晚上|一般|通常|固定|会|在|大概|周末|[一二三四五六七八九十\d]+点半?){1,6}(?P<thing>(?:起床|睡觉|跑步|游泳|健身|冥想|练|上夜班|写日记|遛狗|骑车|坐地铁|喝).{0,10})$"
+    r"^(?:每天|每周|每个月|每晚|每早|坚持|习惯|都|早上|晚上|一般|通常|固定|周末|[一二三四五六七八九十\d]+点半?){1,6}(?P<thing>(?:起床|睡觉|跑步|游泳|健身|冥想|练|上夜班|写日记|遛狗|骑车|坐地铁|喝).{0,10})$"
 )
 
 
-def found_profile(text: str, is_past: bool = False, implied: bool = False) -> Iterator[Found]:
-    """Facts of the profile in a clause. `implied`: the clause names no subject."""
+def found_profile(text: str, implied: bool = False, follows: bool = False) -> Iterator[Found]:
+    """Facts of the profile in a clause.
+
+    `implied`: nobody named the speaker yet; `follows`: this clause itself names no subject.
+    """
     readers = (
         _names,
         _allergies,
@@ -103,7 +106,8 @@ def found_profile(text: str, is_past: bool = False, implied: bool = False) -> It
         _tools,
     )
     for read in readers:
-        results = list(read(ended(text), implied))
+        unnamed = implied or (follows and read in (_names, _attributes))
+        results = list(read(ended(text), unnamed))
         if results:
             yield from results
             return

@@ -17,6 +17,10 @@ _FLEETING = re.compile(
     r"^(?:今天|昨天|刚才|刚|正在|又|在吗|说|问|让|叫我|给我|来了|走了|到了|回来|生气|哭|笑|病了|睡|很(?:好|烦|忙|累|棒)|真|太|最近|们|跟我|和我|对我|一直在|带我|帮|送|教我|觉得|认为|想让|希望|不在|不让|不同意|都说|总说|老说|打电话)"
 )
 
+_OWNED = re.compile(
+    r"^的?(?P<what>生日|老家|家乡|工作地点?|工作|职业|学历|身高|电话(?:号码)?|单位|爱好|邮箱|年龄)(?:是在|是|在|有|叫)(?P<thing>.+)$"
+)
+
 
 def found_relations(kin: str, rest: str) -> Iterator[Found]:
     """What a clause says of a person or animal around the speaker; `rest` comes after the relation."""
@@ -65,16 +69,21 @@ def found_relations(kin: str, rest: str) -> Iterator[Found]:
             act = job if split["verb"] in ("当", "做", "任", "担任") else f"{split['verb']}{job}"
             yield Found("relation", f"{key}:work", act, f"{kin}{split['verb']}{job}")
         return
+    owned = _OWNED.match(rest)
+    if owned:
+        thing = owned["thing"].rstrip("的")
+        yield Found("relation", f"{key}:{owned['what']}"[:255], thing, f"{kin}{rest}")
+        return
     negated = bool(re.match(r"^(?:[^，]{0,4})?(?:不|没|从不|讨厌|戒)", rest)) and not re.match(
         r"^(?:不过|不到|不久)", rest
     )
     thing = re.sub(
-        r"^(?:退休前|今年|明年|是(?:一?[名位个])?|在|住在?|(?:特别|非常|很|最|也|更|超){0,6}(?:喜欢|爱)(?:吃|喝|看|听|玩)?|(?:从来?)?不(?:太|怎么|会|能|再)?(?:喜欢|爱)?(?:吃|喝|抽|碰|说)?|没有?|讨厌|对(?=.+过敏)|叫|的生日是|有|会|退休前是|属|来自){1,6}",
+        r"^(?:退休前|今年|明年|是(?:一?[名位个])?|在|住在?|(?:特别|非常|很|最|也|更|超|挺|特|蛮|真){0,6}(?:喜欢|爱好|爱)(?:吃|喝|看|听|玩)?|(?:从来?)?不(?:太|怎么|会|能|再)?(?:喜欢|爱)?(?:吃|喝|抽|碰|说)?|没有?|讨厌|对(?=.+过敏)|叫|的生日是|有|会|退休前是|属|来自){1,6}",
         "",
         rest,
     )
     thing = re.sub(r"过敏$", "", thing) if rest.startswith("对") else thing
-    thing = thing or rest
+    thing = (thing.rstrip("的") if rest.startswith("是") else thing) or rest
     about = thing_key(A_TIME.sub("", thing) or thing)
     kind = (
         "location" if re.match(r"^(?:住|搬)", rest) else "age" if re.search(r"岁$", rest) else about

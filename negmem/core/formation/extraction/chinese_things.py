@@ -35,6 +35,8 @@ def listed(text: str) -> list[str]:
 
     A verb before the first member counts for all: 喜欢吃苹果、香蕉和梨.
     """
+    if re.match(r"[在用把和跟对从]", text):
+        return [text]
     if not re.search(r"、", text):
         pair = re.fullmatch(
             r"([\u4e00-\u9fffA-Za-z]{1,8}?)(?:和|跟|与|以及|还有)([\u4e00-\u9fffA-Za-z]{1,8})", text
@@ -49,6 +51,7 @@ def listed(text: str) -> list[str]:
         for part in re.split(r"、|(?<=[\u4e00-\u9fff])(?:和|以及|还有)(?=[\u4e00-\u9fff])", text)
         if part.strip()
     ]
-    if len(parts) < 2 or any(len(part) > 10 for part in parts):
+    shared = len(parts) > 1 and "的" in parts[-1] and "的" not in parts[0]
+    if len(parts) < 2 or shared or any(len(part) > 10 for part in parts):
         return [text]
     return [part.strip() for part in parts]

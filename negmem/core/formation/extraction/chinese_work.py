@@ -58,6 +58,14 @@ def read_schools(text: str, implied: bool) -> Iterator[Found]:
                 yield from profile_fact("major", major[1])
 
 
+_AT_PLACES = frozenset(
+    ("工作", "上班", "任职", "就职", "实习", "读书", "上学", "上大学", "读大学", "读研", "读博")
+)
+_NOT_A_PLACE = re.compile(
+    r"^(?:看|听|读|写|想|学习|热衷|思考|练|研究|考虑|努力|准备|附近|公园|尝试|如何|怎么|找|忙|帮|玩|等|用|为|跟|和|给|整理|做)"
+)
+
+
 def read_work(text: str, implied: bool) -> Iterator[Found]:
     """Occupation, employer and field."""
     match = _WORKS.match(text)
@@ -68,6 +76,10 @@ def read_work(text: str, implied: bool) -> Iterator[Found]:
         )
     ):
         place, verb, job = match["place"], match["verb"] or "", match["job"] or ""
+        if _NOT_A_PLACE.match(place) or (
+            re.match(r"^(?:刚|已经|才|现在|一直|目前)*(?:去|进)", text) and verb not in _AT_PLACES
+        ):
+            return
         place = re.sub(r"^(?:的|一家|一所|一个|一间|家|了){1,6}", "", place)
         place = re.sub(r"(?:里|里面|那边|这边|给[\u4e00-\u9fff]+)$", "", place)
         if re.match(

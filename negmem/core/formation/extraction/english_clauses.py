@@ -112,8 +112,12 @@ def _split_elided(text: str) -> list[str]:
     parts: list[str] = []
     start = 0
     for match in _ELIDED.finditer(text):
-        if re.search(r"\bto \w+$", text[start : match.start()]) and not re.search(
-            r"\s(?:am|moved|don't|can't)\b", text[match.end() - 1 :][:8]
+        before = text[start : match.start()]
+        # After "to stay here" the next bare verb is likely its twin, not the speaker's.
+        if re.search(r"\bto [a-z]+", before) and not re.match(
+            r"(?:am|moved|got|adopted|started|graduated|studied|worked|don't|can't|no longer)\b",
+            text[match.end() :],
+            re.I,
         ):
             continue
         if re.search(r"\b(?:how|what|where|who|people|friends) \w*$", text[start : match.start()]):

@@ -122,6 +122,14 @@ def read_habits(clause: str) -> Iterator[Found]:
             re.I,
         ):
             return
+        if verb in ("drive", "ride", "wear", "own") and not re.match(
+            r"(?:a|an|my|two|three|size|glasses|contact|contacts|hearing|[A-Z])\b", match["thing"]
+        ):
+            return
+        if verb in ("wake up", "get up", "go to bed") and not re.match(
+            r"(?:at|early|late|around|before|after|by)\b", thing, re.I
+        ):
+            return
         if verb in (
             "play",
             "coach",
@@ -166,7 +174,9 @@ def read_habits(clause: str) -> Iterator[Found]:
     match = _STUDIES.match(clause)
     if match:
         verb, thing = match["verb"].lower(), ended(match["thing"])
-        if verb in ("go to", "attend", "attended") and not _SCHOOLISH.search(thing):
+        if verb in ("go to", "attend", "attended") and not _SCHOOLISH.search(
+            " ".join(thing.split()[:5])
+        ):
             return
         split = re.match(r"(?P<subject>.*?)\s+(?:at|from)\s+(?P<place>\S.*)$", thing)
         if re.search(r"from$|school|college|university|attend|go to| at$", verb) or (

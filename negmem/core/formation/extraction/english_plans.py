@@ -40,7 +40,7 @@ _CANCELLED = re.compile(
     re.I,
 )
 _VAGUE = re.compile(
-    r"^(?:try|check|see|look|think|ask|let|be (?:back|right|there|honest|happy|able|sure|glad|fine|okay|ok|late|careful)|do (?:that|it|this)|go (?:ahead|with (?:it|that)|now)|get back|give (?:it|that|you)|have a look|take a look|read (?:it|that|this)|send|tell|say|show|use|need|keep (?:it|that|you)|remember|know|know\b|hear|make sure|test|copy|paste|add|assume|wait|start with|follow|consider|update you|note|share|help|thank|stick|share|bear|skip it|leave it|pass|explain|understand|mention|clarify|make it clear|confirm|be clear|add that|share that|talk about|discuss|get (?:a|some|an|the|your|it|this|that)|improve (?:it|this|my (?:answer|code))|fix|debug|find out|figure|work on (?:it|that|this)|(?:\w+ )?(?:this|that|it)(?: \w+)?$)\b",
+    r"^(?:try|keep|check|see|look|think|ask|let|be (?:back|right|there|honest|happy|able|sure|glad|fine|okay|ok|late|careful)|do (?:that|it|this)|go (?:ahead|with (?:it|that)|now)|get back|give (?:it|that|you)|have a look|take a look|read (?:it|that|this)|send|tell|say|show|use|need|keep (?:it|that|you)|remember|know|know\b|hear|make sure|test|copy|paste|add|assume|wait|start with|follow|consider|update you|note|share|help|thank|stick|share|bear|skip it|leave it|pass|explain|understand|mention|clarify|make it clear|confirm|be clear|add that|share that|talk about|discuss|get (?:a|some|an|the|your|it|this|that)|improve (?:it|this|my (?:answer|code))|fix|debug|find out|figure|work on (?:it|that|this)|(?:\w+ )?(?:this|that|it)(?: \w+)?$)\b",
     re.I,
 )
 _GOALS = re.compile(
@@ -71,6 +71,10 @@ def found_plans(clause: str) -> Iterator[Found]:
             or verb == "decided not to"
         )
         timed = bool(_HAS_TIME.search(thing))
+        if re.search(r"\b(?:right )?now$|\blast (?:week|month|year)|\bago\b", match["thing"], re.I):
+            return
+        if verb == "looking to" and not timed:
+            return
         if _VAGUE.match(thing) and not timed:
             return
         if verb in (

@@ -21,7 +21,7 @@ _NEGATIVE_ADVERB = re.compile(
 _PAST = re.compile(r"\bused to\b", re.I)
 _LIKE = re.compile(
     rf"^i(?:'m| am| have|'ve)?\s+(?P<adverb>{_ADVERB})"
-    r"(?P<verb>like|love|liked|loved|enjoy|enjoyed|adore|adored|dig|appreciate|cherish|treasure|favou?r|dislike|disliked|hate|hated|detest|loathe|despise|despised|abhor"
+    r"(?P<verb>like|love|liked|loved|enjoy|enjoyed|adore|adored|dig|cherish|treasure|favou?r|dislike|disliked|hate|hated|detest|loathe|despise|despised|abhor"
     r"|can't stand|cannot stand|can not stand|couldn't stand|can't bear|cannot bear|can't tolerate|can't abide|can't get enough of|cannot get enough of|can't live without|cannot live without|couldn't live without"
     r"|can't stomach|care for|cared for|swear by|live for|prefer|preferred|go for|loving|enjoying)\s+(?P<thing>\S.*)$",
     re.I,
@@ -113,6 +113,8 @@ def _preference(
     thing: str, negated: bool, ended_: bool = False, split: bool = True
 ) -> Iterator[Found]:
     whole = bare(thing)
+    if not is_named(ended(thing)):
+        return
     for one in listed(whole) if split else [whole]:
         name = bare(one)
         if not is_named(name):
@@ -257,7 +259,7 @@ def _being(clause: str) -> Iterator[Found]:
             yield from _preference(match["thing"], True)
             return
         if re.match(r"interested in", verb, re.I) and re.match(
-            r"(?:know|hear|see|find|learn)ing\b|what|how|your|the\b", match["thing"], re.I
+            r"\w+ing\b|what|how|your|the\b|this|that|both", match["thing"], re.I
         ):
             return
         if verb.lower() == "in love with" and re.match(

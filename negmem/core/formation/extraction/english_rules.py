@@ -19,7 +19,7 @@ _LEADIN = re.compile(
     re.I,
 )
 _STANDING = re.compile(
-    rf"\b(?:always|never|{_FROM_NOW}|any ?more|ever again|again|every (?:time|answer|reply|response|message|email)|whenever|each (?:answer|reply|response|message))\b|\b(?:no longer)\b",
+    rf"\b(?:always|never|{_FROM_NOW}|any ?more|ever again|every (?:time|answer|reply|response|message|email)|whenever|each (?:answer|reply|response|message))\b|\b(?:no longer)\b",
     re.I,
 )
 _WISH = re.compile(
@@ -27,7 +27,7 @@ _WISH = re.compile(
     re.I,
 )
 _NEGATIVE = re.compile(
-    r"^(?:(?:you )?(?:don't|do not|dont|never(?: ever)?|must not|mustn't|should not|shouldn't|should never|must never|may not|cannot|can't|not)|no (?:more )?|avoid|stop|quit|refrain from|skip|leave out|omit|without|no need to|cut out)\b\s*(?:(?:ever|ever again|again|to|the|any|always|you|using(?= any)) ){0,6}",
+    r"^(?:(?:you )?(?:don't|do not|dont|never(?: ever)?|must not|mustn't|should not|shouldn't|should never|must never)(?! (?:need|have) to)|you (?:may not|cannot|can't)|no (?:more )?|avoid|stop|quit|refrain from|skip|leave out|omit|without|no need to|cut out)\b\s*(?:(?:ever|ever again|again|to|the|any|always|you|using(?= any)) ){0,6}",
     re.I,
 )
 _MANNER = re.compile(
@@ -121,7 +121,7 @@ def found_rules(sentence: str, clause: str, lead: str, only: bool = False) -> It
     body = re.sub(rf"^(?:{_FROM_NOW})[, ]+", "", stripped, flags=re.I)
     body = re.sub(r"^(?:always|please|also|just|only)\s+", "", body, flags=re.I)
     if (
-        not body
+        len(body.split()) < 2
         or _EXCLUDED.match(body)
         or _EXCLUDED.match(polite)
         or re.match(
@@ -159,7 +159,15 @@ def found_rules(sentence: str, clause: str, lead: str, only: bool = False) -> It
     if is_always or standing or wished:
         if _ONCE.search(body) and not standing and not is_always:
             return
-        if wished and re.match(r"you (?:can|may)\b", whole, re.I):
+        if (
+            wished
+            and not standing
+            and re.match(
+                r"(?:you (?:can|may|need|have)|remember to|be sure|i (?:want|need) you to (?:be|act|write|help|create|make|generate|give))\b",
+                whole,
+                re.I,
+            )
+        ):
             return
         yield _rule(ended(whole), re.sub(r"^(?:you |to )", "", body), False, whole)
     elif (

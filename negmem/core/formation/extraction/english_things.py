@@ -7,7 +7,7 @@ import re
 from negmem.core.formation.extraction.keys import thing_key
 
 _CUT = re.compile(
-    r"\s+(?:because|since|so that|although|though|whereas|while|unless|until|when(?:ever)?|if|where|which|who|whose|even though"
+    r"\s*,\s*\w{3,}ing\b.*$|\s+(?:because|since|so that|although|though|whereas|while|unless|until|when(?:ever)?|if|where|which|who|whose|even though"
     r"|except|as long as|as soon as|but)\b.*$|\s*[(\[{\ufffc].*$|\s+-\s.*$|\s*,\s*(?:so|which|who|but|and i|because|too|though|actually"
     r"|especially|particularly|mainly|mostly|for example|e\.g|like|such as|as well|please|thanks|thank you|lol|haha|right|you know|by the way|btw|honestly|to be honest|i think|i guess"
     r"|now|by far|hands down|obviously|of course|always|ever since|since)\b.*$",
@@ -24,7 +24,7 @@ _TAIL = re.compile(
 )
 _LEADING = re.compile(r"^(?:(?:the|a|an|some|any|my|our|really|just|that|to be)\s+)(?=\S)", re.I)
 _PRONOUN = re.compile(
-    r"^(?:it|that|this|them|him|her|you|your|yours|these|those|what|how|the (?:way|idea|sound|look|fact|thought|one|suggestion|answer|first|second|last)"
+    r"^(?:it|that|this|them|him|her|you|your|yours|these|those|what|how|(?:the |your |these |those |all the )?(?:way|ideas?|sounds? of|looks? of|fact|thought|one|suggestions?|advice|tips?|concept|recommendations?|answers?|first|second|last|help|options? \w|number \d|version \w|#\d)"
     r"|everything|something|anything|nothing|one|ones|both|all of|all|there|so|me|myself|us|everyone|people who|when|where|who|whatever|either|neither|his|their|its|not|to (?:know|ask|say|hear|think|see (?:it|that|what|how))|more|less|things?|stuff|such)\b",
     re.I,
 )

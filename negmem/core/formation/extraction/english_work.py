@@ -17,7 +17,7 @@ from negmem.core.formation.extraction.keys import thing_key
 
 _WORKS = re.compile(
     rf"^i(?:'m|'ve been| am| have been|'ve| have)? {ADVERBS}(?P<verb>work|working|employed|started (?:working|a (?:new )?job|a (?:new )?position|a (?:new )?role|work)|started|joined|intern|interning|volunteer|volunteering|freelance|freelancing|got (?:a|hired|a (?:new )?job)(?: job| position)?|accepted a (?:job|position|role)|took a (?:new )?job|landed a job|do (?:some )?(?:consulting|freelance work)|switched (?:jobs )?to|consult|serve|serving|teach|teaching|study|studying|go to (?:school|college|university)|changed jobs and (?:now )?work|changed careers and (?:now )?work|transferred)"
-    r"(?: (?P<mid>remotely|full[- ]time|part[- ]time|nights|from home|there|freelance|[a-z]+ [a-z]+ shifts|the night shift))? (?P<prep>at|for|with|as|in|on|by|to|from)? ?(?P<thing>\S.*)$",
+    r"(?: (?P<mid>remotely|full[- ]time|part[- ]time|nights|from home|there|freelance|[a-z]+ [a-z]+ shifts|the night shift))? (?:(?P<prep>at|for|with|as|in|on|by|to|from)\b ?)?(?P<thing>\S.*)$",
     re.I,
 )
 _AS = re.compile(

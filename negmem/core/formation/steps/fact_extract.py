@@ -21,6 +21,9 @@ JOB_TYPES: tuple[JobType, ...] = ("fast_replay", "full_consolidation")
 CONTEXT_TURNS = 4
 """Older turns that a model is shown before the new ones, so that "yes, that one" means something."""
 
+CONTEXT_CHARS = 400
+"""So much of a turn that is only context: an answer of the assistant may be very long."""
+
 _WRITTEN_TOGETHER = 200
 
 
@@ -91,13 +94,7 @@ def _by_model(work: Work, counts: Counter[str], total: Account) -> None:
     counts["turns"] += sum(1 for turn in turns if turn.is_new and _is_own(turn))
     versions, already = _read_before(work, turns, reader)
     sources = [
-        SourceTurn(
-            turn.event_id,
-            turn.text,
-            turn.is_new and _is_own(turn) and turn.memory_id not in already,
-            turn.occurred_at,
-            turn.memory_id,
-        )
+        _source(turn, turn.is_new and _is_own(turn) and turn.memory_id not in already)
         for turn in turns
         if turn.kind == "message" and turn.text.strip()
     ]
@@ -128,6 +125,11 @@ def _by_model(work: Work, counts: Counter[str], total: Account) -> None:
     total.last_refusal = account.last_refusal or total.last_refusal
     if account.retry_after_s is not None:
         total.retry_after_s = max(total.retry_after_s or 0.0, account.retry_after_s)
+
+
+def _source(turn: Turn, is_own: bool) -> SourceTurn:
+    text = turn.text if is_own else turn.text[:CONTEXT_CHARS]
+    return SourceTurn(turn.event_id, text, is_own, turn.occurred_at, turn.memory_id)
 
 
 def _read_before(
