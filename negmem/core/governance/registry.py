@@ -319,6 +319,7 @@ TABLES: tuple[Table, ...] = (
     _table(
         "embedding_models", "the models whose vectors are stored", "none", "none",
         plain="app_name id provider model version dims status calibration mean created_at activated_at settings"
+        " lease_by lease_until"
         " retired_at",
     ),
     _table(
