@@ -40,7 +40,10 @@ def read_json(text: str, wanted: Collection[str]) -> JsonValue:
     plain = _THOUGHT.sub(" ", text.replace("\ufeff", "")).strip()
     if not plain:
         raise UnreadableError("the answer is empty")
-    whole = _loads(_FENCE_LINE.sub("", plain).strip())
+    inside = _FENCE_LINE.sub("", plain).strip()
+    whole = _loads(inside)
+    if whole is _NOTHING:
+        whole = _loads(_without_slips(inside))
     if isinstance(whole, str):
         # An object given as a string: quoted twice.
         inner = _loads(whole.strip())

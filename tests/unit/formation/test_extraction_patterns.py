@@ -1,0 +1,163 @@
+"""What patterns find in what the user says, and what they leave alone, in English and Chinese."""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+from uuid import uuid4
+
+import pytest
+
+from negmem.core.formation.extraction.patterns import extract, found_in
+
+SAID = datetime(2026, 3, 13, 9, 0, tzinfo=timezone.utc)
+
+
+def found(text: str) -> list[tuple[str, str, str, bool]]:
+    return [(one.type, one.key, one.object, one.negated) for one, _ in found_in(text)]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("I like coffee.", [("preference", "likes:coffee", "coffee", False)]),
+        ("I no longer like coffee", [("preference", "likes:coffee", "coffee", True)]),
+        ("I don't really enjoy crowds!", [("preference", "likes:crowd", "crowds", True)]),
+        ("My favourite colour is teal.", [("preference", "favorite:colour", "teal", False)]),
+        ("I prefer tea over coffee", [("preference", "prefers:coffee / tea", "tea", False)]),
+        ("I prefer coffee to tea", [("preference", "prefers:coffee / tea", "coffee", False)]),
+        ("I'd rather walk than drive", [("preference", "prefers:drive / walk", "walk", False)]),
+        ("I moved to Berlin.", [("profile", "location", "Berlin", False)]),
+        ("I live in Paris now", [("profile", "location", "Paris", False)]),
+        ("I work as a nurse at Mercy Hospital", [("profile", "occupation", "nurse", False), ("profile", "employer", "Mercy Hospital", False)]),
+        ("I'm allergic to peanuts and cats", [("profile", "allergy:peanut", "peanuts", False), ("profile", "allergy:cat", "cats", False)]),
+        ("I'm not a vegetarian", [("profile", "diet", "vegetarian", True)]),
+        ("Never use emojis.", [("rule", "reply emojis", "use emojis", True)]),
+        ("From now on, answer in French", [("rule", "reply language", "answer in French", False)]),
+        ("Please answer in German from now on", [("rule", "reply language", "answer in German", False)]),
+        ("When I ask for code, don't explain it.", [("rule", "when i ask for code explain it", "explain it", True)]),
+        ("I'm not going to the party on Friday", [("plan", "plan:party", "the party on Friday", True)]),
+        ("My wife's name is Sofia", [("relation", "wife", "Sofia", False)]),
+        ("My dad can't eat gluten", [("relation", "father:gluten", "gluten", True)]),
+        ("I used to hate olives, but now I love them", [("preference", "likes:olive", "olives", False)]),
+        ("Horror films? I hate them.", [("preference", "likes:horror film", "Horror films", True)]),
+        ("Did I mention that I play the cello?", [("profile", "play:cello", "play the cello", False)]),
+        ("我喜欢咖啡。", [("preference", "likes:咖啡", "咖啡", False)]),
+        ("我不再喜欢喝咖啡了！", [("preference", "likes:咖啡", "喝咖啡", True)]),
+        ("我最喜欢的颜色是蓝色", [("preference", "favorite:颜色", "蓝色", False)]),
+        ("比起咖啡，我更喜欢茶", [("preference", "prefers:咖啡 / 茶", "茶", False)]),
+        ("比起茶，我更喜欢咖啡", [("preference", "prefers:咖啡 / 茶", "咖啡", False)]),
+        ("我上个月搬到了厦门；", [("profile", "location", "厦门", False)]),
+        ("我住在一个小村子里", [("profile", "location", "一个小村子里", False)]),
+        ("我是一名护士", [("profile", "occupation", "护士", False)]),
+        ("我对花生过敏，请注意", [("profile", "allergy:花生", "花生", False)]),
+        ("我不会说日语", [("profile", "speaks:日语", "日语", True)]),
+        ("以后别用表情符号", [("rule", "reply emojis", "用表情符号", True)]),
+        ("以后请用中文回答我", [("rule", "reply language", "用中文回答我", False)]),
+        ("请用英文回答我", [("rule", "reply language", "用英文回答我", False)]),
+        ("请记住，我不吃牛肉", [("preference", "likes:牛肉", "牛肉", True)]),
+        ("我打算明年考研", [("plan", "plan:考研", "明年考研", False)]),
+        ("我不打算参加比赛了", [("plan", "plan:参加比赛", "参加比赛", True)]),
+        ("我老婆叫王芳", [("relation", "wife", "王芳", False)]),
+        ("我爸不吃羊肉", [("relation", "father:羊肉", "羊肉", True)]),
+        ("我有一个女儿，叫朵朵。", [("relation", "has:女儿", "一个女儿", False), ("relation", "女儿", "朵朵", False)]),
+        ("我是素食者，你能推荐几道菜吗？", [("profile", "diet", "素食者", False)]),
+    ],
+)  # fmt: skip
+def test_what_is_said_of_oneself_is_found_under_a_stable_key(
+    text: str, expected: list[tuple[str, str, str, bool]]
+) -> None:
+    assert found(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Do I like spicy food?",
+        "What do you prefer, tea or coffee?",
+        "If I were rich, I would live in Monaco.",
+        "I wish I had a dog.",
+        "Imagine you're a pirate. I live on a ship.",
+        "Let's role-play. I'm a detective.",
+        "My boss says I'm too quiet.",
+        "She told me she hates tea.",
+        'Translate this: "I live in Madrid."',
+        "Translate into French: I live in Madrid.",
+        'He said "never trust a landlord" and laughed.',
+        "> I like tea, she wrote",
+        "```\nI like tea\n```",
+        "John loves sushi.",
+        "People in Spain eat late.",
+        "I like your idea.",
+        "I love it!",
+        "I'd like a table for two.",
+        "Please summarize this article.",
+        "Never mind.",
+        "I'm tired.",
+        "I'll send you the file tomorrow.",
+        "I used to live in Boston.",
+        "我喜欢什么颜色？",
+        "你还记得我喜欢吃什么吗",
+        "如果我有钱，我就去环游世界。",
+        "要是我住在海边就好了",
+        "假如我有三个孩子，每月要花多少钱？",
+        "她说她喜欢吃辣。",
+        "我朋友说我太胖了",
+        "他在采访里说：“我在巴黎住了十二年。”",
+        "黑板上写着“永远不要放弃”。",
+        "翻译一下：我住在北京。",
+        "小明喜欢打篮球",
+        "我喜欢你的建议",
+        "别担心",
+        "帮我写一封邮件",
+        "这手机拍照特别给力",
+        "今天我学了一道菜，叫做清蒸鲈鱼",
+        "我以前住在上海",
+    ],
+)
+def test_what_is_not_the_user_s_own_claim_is_left_alone(text: str) -> None:
+    assert found(text) == []
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("I like coffee", "I can't stand coffee"),
+        ("I love movies", "I don't like movies anymore"),
+        ("I live in Oslo", "We moved from Oslo to Bergen"),
+        ("Always answer in English", "From now on answer in Chinese"),
+        ("我喜欢香菜", "我现在不喜欢吃香菜了"),
+        ("我住在武汉", "我上个月从武汉搬到了厦门"),
+        ("以后用中文回答我", "以后用英文回答我"),
+        ("My manager is Tom", "My new manager is Priya"),
+    ],
+)
+def test_a_changed_mind_meets_the_old_fact(one: str, other: str) -> None:
+    first, second = found(one), found(other)
+    assert len(first) == len(second) == 1
+    assert first[0][:2] == second[0][:2]
+    assert first[0][2:] != second[0][2:]
+
+
+def test_a_fact_has_its_source_and_dates_are_absolute() -> None:
+    event = uuid4()
+    plan, home = extract(
+        "I'm flying to Oslo next Friday. I moved to Berlin last month.", event, SAID
+    )
+    assert plan.value["when"] == "2026-03-20"
+    assert plan.value["when_precision"] == "day"
+    assert plan.value["text"] == "I'm flying to Oslo next Friday (2026-03-20)"
+    assert home.valid_from == datetime(2026, 2, 1, tzinfo=timezone.utc)
+    assert [plan.event_ids, home.event_ids] == [[event], [event]]
+    assert plan.occurred_at == home.occurred_at == SAID
+    assert {plan.extractor, home.extractor} == {"pattern"}
+    (later,) = extract("我下周三要去西安出差", event, SAID)
+    assert later.value["when"] == "2026-03-18"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["I don't really " * 2_000, "我真的还是真的还是" * 2_000, "“我说" * 5_000, "`" * 20_000, ". " * 10_000, "\x00\ud800我喜欢茶"],
+    ids=["english", "chinese", "quotes", "ticks", "stops", "broken"],
+)  # fmt: skip
+def test_hostile_text_ends(text: str) -> None:
+    assert len(found(text)) <= 1
