@@ -237,16 +237,15 @@ def set_fact(
 
 def _planned(session: Session, user: str, fact: FactWrite) -> WrittenFact:
     """What `set_fact` would do: the very statement, rolled back."""
-    params = {
-        "user_id": user,
-        "app_name": session.app,
-        "facts": Jsonb([_document(fact)]),
-        "actor": session.actor,
-    }
+    scope = {"user_id": user, "app_name": session.app}
     outcome: FactOutcome | None = None
     previous: Fact | None = None
     try:
         with session.database.transaction():
+            keys = {"types": [fact.type], "keys": [fact.key]}
+            standing = session.database.rows("facts", "standing", {**scope, **keys})
+            fact = _in_known_words(fact, [row["value"] for row in standing])
+            params = {**scope, "facts": Jsonb([_document(fact)]), "actor": session.actor}
             outcome = FactOutcome(**session.database.rows("facts", "upsert", params)[0])
             if outcome.previous_id is not None:
                 previous = _stored(session, user, outcome.previous_id)

@@ -249,17 +249,28 @@ BEGIN
                 UPDATE facts AS f SET valid_until = NULL
                 WHERE f.user_id = p_user_id AND f.app_name = p_app_name AND f.id = v_id;
             END IF;
-            IF w.embedding IS NOT NULL THEN
-                INSERT INTO fact_vectors (user_id, app_name, fact_id, model_id, live, bits, embedding)
-                SELECT p_user_id, p_app_name, v_id, m.id, v_next_from > v_now OR v_next IS NULL,
-                    embedding_bits(w.embedding, m.mean), w.embedding::halfvec
-                FROM embedding_models AS m
-                WHERE m.app_name = p_app_name AND m.id = w.model_id AND m.dims = vector_dims(w.embedding);
-            END IF;
             v_shown := v_shown || v_id;
             v_threads := v_threads || w.thread_id;
         END IF;
 
+        -- Given, or that of another version with these words.
+        INSERT INTO fact_vectors (user_id, app_name, fact_id, model_id, live, bits, embedding)
+        SELECT p_user_id, p_app_name, f.id, v.model_id, f.status = 'active' AND f.deleted_at IS NULL, v.bits, v.embedding
+        FROM facts AS f
+        CROSS JOIN LATERAL (
+            SELECT m.id AS model_id, embedding_bits(w.embedding, m.mean) AS bits, w.embedding::halfvec AS embedding
+            FROM embedding_models AS m
+            WHERE m.app_name = p_app_name AND m.id = w.model_id AND m.dims = vector_dims(w.embedding)
+            UNION ALL
+            (SELECT DISTINCT ON (v.model_id) v.model_id, v.bits, v.embedding
+            FROM facts AS o
+            JOIN fact_vectors AS v ON v.user_id = p_user_id AND v.app_name = p_app_name AND v.fact_id = o.id
+            WHERE o.user_id = p_user_id AND o.app_name = p_app_name AND o.fact_type = w.fact_type AND o.key = w.key
+                AND o.value = w.value AND w.embedding IS NULL
+            ORDER BY v.model_id, o.id)
+        ) AS v
+        WHERE f.user_id = p_user_id AND f.app_name = p_app_name AND f.id = v_id
+        ON CONFLICT (user_id, app_name, fact_id, model_id) DO NOTHING;
         INSERT INTO item_sources (user_id, app_name, item_kind, item_id, event_id, run_id, extractor, model)
         SELECT p_user_id, p_app_name, 'fact', v_id, e.id, w.run_id, COALESCE(w.extractor, 'manual'), w.model
         FROM events AS e

@@ -11,12 +11,13 @@ from typing import Any
 
 import pytest
 
-from negmem.core import facts
+from negmem.core import fact_search, facts, installation
 from negmem.core.facts import FactWrite, write_facts
 from negmem.core.session import Session, open_session
 from negmem.errors import NegmemError, UsageError
 from negmem.providers.embedding import EmbedderAbsent
 from tests.support.databases import TestDatabase
+from tests.support.embedder import FakeEmbedder
 
 
 def day(number: int, month: int = 3) -> datetime:
@@ -239,3 +240,18 @@ def test_what_can_not_be_a_fact_is_refused(session: Session) -> None:
         given = {"type": "profile", "key": "city", "value": "x", **wrong}
         with pytest.raises(UsageError):
             write_facts(session, "alice", [FactWrite(**given)])
+
+
+def test_a_value_that_comes_back_is_found_by_its_vector_again(database: TestDatabase) -> None:
+    with open_session(dsn=database.dsn, env={}) as session:
+        session.use_embedder(FakeEmbedder())
+        installation.install(session)
+        for number, value in enumerate(("tea", "coffee", "tea"), start=1):
+            written = write(session, "drink", value, type="preference", occurred_at=day(number))
+            assert facts.show(session, "alice", written.id).embedded
+        matches = fact_search.search_facts(session, "alice", "drink tea")
+        assert [match.fact.value for match in matches.results] == ["tea"]
+        then = fact_search.search_facts(session, "alice", "drink coffee", as_of=day(2))
+        assert [match.fact.value for match in then.results] == ["coffee"]
+        assert then.level == "hybrid" and then.results[0].score <= 1
+    assert database.value("SELECT count(*) FROM negentropy.fact_vectors WHERE live") == 1

@@ -20,6 +20,15 @@ if TYPE_CHECKING:
         WrittenFact,
     )
 
+_PLANS = {
+    "added": "would be added",
+    "superseded": "would take the place of what stands there",
+    "beside": "would be kept beside what stands there",
+    "earlier": "would be filed as history: what came later stands",
+    "ended": "would be given its end",
+    "unchanged": "known already",
+    "kept_manual": "would not stand against the value set by hand",
+}
 _ACTIONS = {
     "added": "added",
     "superseded": "took the place of what stood there",
@@ -119,9 +128,8 @@ def draw_history(console: Console, found: FactHistory) -> None:
 
 def draw_written(console: Console, written: WrittenFact) -> None:
     """What became of the fact, and of the one before it."""
-    would = "would be " if written.dry_run and written.action not in ("unchanged",) else ""
     name = "the fact" if written.fact is None else str(written.fact.id)
-    console.out(f"{name}  {would}{_ACTIONS[written.action]}")
+    console.out(f"{name}  {(_PLANS if written.dry_run else _ACTIONS)[written.action]}")
     if written.previous is not None:
         console.out(
             f"before: {shown_value(written.previous.value)}, {_span(console, written.previous)}"
