@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime, timedelta, timezone
+from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -48,13 +49,14 @@ _PROFILE_FACTS = 30
 _SESSION_MEMORIES = 200
 _SOURCE_CHARS = 200
 _TURN_CHARS = 400
-_RETRY_MODEL_AFTER = timedelta(hours=24)
+_RETRY_MODEL_AFTER_S = 24 * 3600
+_CHANGED = "its sources changed"
 _TRIES = 3
 
 
 @dataclass(frozen=True)
 class _Read:
-    """What a summary would be made of now; the fingerprint is that of the ids and versions."""
+    """What a summary would be made of now; the fingerprint is that of what the sources say."""
 
     memory_ids: list[UUID]
     fact_ids: list[UUID]
@@ -123,10 +125,11 @@ def refresh_changed(
     dry_run: bool = False,
     run_id: UUID | None = None,
     checkpoint: Callable[[], None] = lambda: None,
+    profile_pause_s: float = 0.0,
 ) -> list[RefreshedSummary]:
     """Make anew what changed: the threads' summaries, then the user's; of one thread its alone.
 
-    Args: summary_type, only that; the rest as `refresh`.
+    Args: summary_type, only that; profile_pause_s, as `pause_s` for the user's; the rest as `refresh`.
     Raises: UsageError `summary_type_unknown`, and as `refresh`.
     """
     if summary_type is not None and summary_type not in SUMMARY_TYPES:
@@ -155,6 +158,7 @@ def refresh_changed(
                 run_id=run_id,
                 checkpoint=checkpoint,
                 counter=counter,
+                pause_s=profile_pause_s if one is None else 0.0,
             )
         )
     if counter.notice is not None:
@@ -174,12 +178,14 @@ def refresh(
     run_id: UUID | None = None,
     checkpoint: Callable[[], None] = lambda: None,
     counter: TokenCounter | None = None,
+    pause_s: float = 0.0,
 ) -> RefreshedSummary:
     """Make one summary anew if its sources changed: of the thread, or without one of the user.
 
     With a generator a model writes it, held to its sources line by line; where it does not hold, or
     without one, it is made of facts and key sentences. No transaction is open while the model thinks.
-    Two at once lose nothing: who comes second sees that it is done.
+    Two at once lose nothing: who comes second sees that it is done. A summary younger than `pause_s`
+    seconds is left for later where its sources changed.
     """
     summary_type = "user_profile" if thread_id is None else "session"
     scope = {**_scope(session, user), "summary_type": summary_type, "thread_id": thread_id}
@@ -196,7 +202,7 @@ def refresh(
     for _ in range(_TRIES):
         read = _read(session, scope)
         current = session.database.row("summaries", "list", scope)
-        reason = _reason(current, read, generator, force)
+        reason = _reason(session, scope, current, read, generator, force)
         if current is not None and not read.sources:
             if not dry_run:
                 _remove(session, scope)
@@ -205,6 +211,8 @@ def refresh(
             return done("nothing", "there is nothing to summarize")
         if reason is None:
             return done("unchanged", "its sources are the same")
+        if current is not None and reason == _CHANGED and current["age_s"] < pause_s:
+            return done("unchanged", "it was made only now; what changed waits")
         if dry_run:
             return done("written", reason)
         checkpoint()
@@ -327,7 +335,7 @@ def _read(session: Session, scope: dict[str, Any]) -> _Read:
         )
         for row in memories
     ]
-    marks = sorted(f"{row['id']} {row['version']}" for row in (*facts, *memories))
+    marks = sorted(json.dumps([s.section, s.text, s.speaker, s.day]) for s in sources)
     return _Read(
         [row["id"] for row in memories],
         [row["id"] for row in facts],
@@ -342,6 +350,7 @@ def _day(moment: datetime) -> str:
 
 def _summary(session: Session, scope: dict[str, Any], row: dict[str, Any]) -> Summary:
     details = row.pop("details")
+    del row["age_s"]
     own = {**scope, "summary_type": row["type"], "thread_id": row.pop("thread_id")}
     return Summary(
         **row,
@@ -359,19 +368,27 @@ def _freshness(session: Session, scope: dict[str, Any], details: dict[str, Any])
 
 
 def _reason(
-    current: dict[str, Any] | None, read: _Read, generator: Generator | None, force: bool
+    session: Session,
+    scope: dict[str, Any],
+    current: dict[str, Any] | None,
+    read: _Read,
+    generator: Generator | None,
+    force: bool,
 ) -> str | None:
     """Why a summary is made anew; None where it is as it should be."""
     if current is None:
         return "there was none"
-    if current["details"].get("fingerprint") != read.fingerprint:
-        return "its sources changed"
+    details = current["details"]
+    if details.get("fingerprint") != read.fingerprint:
+        return _CHANGED
+    gone = session.database.row("summaries", "gone", {**scope, "details": Jsonb(details)})
+    if gone is not None and gone["gone"]:
+        return "a source was removed"
     if force:
         return "it was asked for"
     if generator is not None and current["model_used"] is None:
-        tried_at = current["updated_at"]
-        failed = current["details"].get("fallback") is not None
-        if not failed or datetime.now(timezone.utc) - tried_at > _RETRY_MODEL_AFTER:
+        failed = details.get("fallback") is not None
+        if not failed or current["age_s"] > _RETRY_MODEL_AFTER_S:
             return "a model can write it now"
     return None
 

@@ -61,7 +61,7 @@ ORDER BY l.position NULLS LAST, l.created_at, l.id;
 -- params: user_id, app_name, summary_type, thread_id
 SELECT s.id, s.summary_type::text AS type, t.external_id AS thread, s.thread_id, s.content, s.details, s.token_count AS tokens,
     s.source_memory_count AS memories, s.source_fact_count AS facts, s.model_used::text AS model_used, s.version,
-    s.created_at, s.updated_at,
+    s.created_at, s.updated_at, extract(epoch FROM now() - s.updated_at)::float8 AS age_s,
     (SELECT count(*) FROM :"schema".item_sources AS i
      WHERE i.user_id = s.user_id AND i.app_name = s.app_name AND i.item_id = s.id)::integer AS events
 FROM :"schema".memory_summaries AS s

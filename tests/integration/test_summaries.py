@@ -160,6 +160,10 @@ def test_a_model_writes_where_its_answer_holds(session: Session) -> None:
     assert done.summary.model_used == "written/by-test" and "bees" in done.summary.content
     assert summaries.refresh(session, "ada", generator=writer.generator).action == "unchanged"
     assert len(writer.asked) == 1
+    memories.add(session, "ada", "My brother moved to Shanghai last month.")
+    waiting = summaries.refresh(session, "ada", generator=writer.generator, pause_s=60)
+    assert waiting.action == "unchanged" and waiting.summary is not None
+    assert waiting.summary.freshness == "sources_changed" and len(writer.asked) == 1
 
 
 @pytest.mark.parametrize(
