@@ -91,8 +91,9 @@ _negmem_command()
         "embed") commands="status migrate" options="--help" ;;
         "embed status") commands="" options="$_negmem_shared --help" ;;
         "embed migrate") commands="" options="--rollback --confirm --cancel --max-cost --dry-run --yes $_negmem_shared --help" ;;
-        "bench") commands="retrieval" options="--help" ;;
-        "bench retrieval") commands="" options="--dataset --data --level --variant --mini --pooled --compare --fail-under --format $_negmem_shared --help" ;;
+        "bench") commands="retrieval history" options="--help" ;;
+        "bench retrieval") commands="" options="--dataset --data --level --variant --mini --pooled --compare --fail-under --no-record --format $_negmem_shared --help" ;;
+        "bench history") commands="" options="--kind --dataset --limit $_negmem_shared --help" ;;
         "completions") commands="show install" options="--help" ;;
         "completions show") commands="" options="$_negmem_shared --help" ;;
         "completions install") commands="" options="--dry-run --yes $_negmem_shared --help" ;;
@@ -288,6 +289,9 @@ _negmem_values()
         "bench retrieval --compare") values="@word" ;;
         "bench retrieval --fail-under") values="@word" ;;
         "bench retrieval --format") values="text json github junit" ;;
+        "bench history --kind") values="retrieval load judge" ;;
+        "bench history --dataset") values="@word" ;;
+        "bench history --limit" | "bench history -n") values="@word" ;;
         "completions show 0") values="bash zsh fish" ;;
         "completions install 0") values="bash zsh fish" ;;
     esac

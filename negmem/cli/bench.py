@@ -8,17 +8,12 @@ from typing import Annotated
 import typer
 
 from negmem.cli.exits import ExitCode
-from negmem.cli.options import Common, command, new_app
+from negmem.cli.options import Common, Limit, command, new_app
 from negmem.errors import UsageError
 
 app = new_app("Measure retrieval.")
 
 _FORMATS = ("text", "json", "github", "junit")
-
-
-@app.callback()
-def _group() -> None:
-    """Keeps `retrieval` a command of its own while it is the only one."""
 
 
 @command(app, "retrieval", path="bench retrieval")
@@ -54,9 +49,14 @@ def retrieval(
     fail_under: Annotated[
         list[str] | None,
         typer.Option(
-            "--fail-under", metavar="METRIC=X", help="Exit 3 below, as recall@5=0.8; repeatable."
+            "--fail-under",
+            metavar="METRIC=X",
+            help="Exit 3 below, as recall@5=0.8 or session.recall@5=0.9; repeatable.",
         ),
     ] = None,
+    no_record: Annotated[
+        bool, typer.Option("--no-record", help="Keep the run out of bench history.")
+    ] = False,
     format_name: Annotated[
         str, typer.Option("--format", metavar="FORMAT", help="text, json, github or junit.")
     ] = "text",
@@ -79,6 +79,7 @@ def retrieval(
         pooled=pooled,
         compare=[name.strip() for name in compare.split(",") if name.strip()] if compare else (),
         bars=[_bar(text) for text in fail_under or ()],
+        record=not no_record,
     )
     with common.session() as session:
         found = run(session, options, on_step=console.note)
@@ -87,6 +88,28 @@ def retrieval(
     else:
         console.answer("bench.retrieval/1", found, draw_bench)
     return ExitCode.DONE if all(bar.passed for bar in found.bars) else ExitCode.ATTENTION
+
+
+@command(app, "history", path="bench history")
+def history(
+    common: Common,
+    kind: Annotated[
+        str | None, typer.Option("--kind", metavar="KIND", help="retrieval, load or judge.")
+    ] = None,
+    dataset: Annotated[
+        str | None, typer.Option("--dataset", metavar="SET", help="Runs on this set alone.")
+    ] = None,
+    limit: Limit = 20,
+) -> int:
+    """Recorded runs with what changed since the run before on the same data."""
+    from negmem.cli.render.bench_history import draw_history
+    from negmem.core.bench.history import history as read
+
+    with common.session() as session:
+        session.require_installed()
+        found = read(session, kind=kind, dataset=dataset, limit=limit)
+        common.console.answer("bench.history/1", found, draw_history)
+    return ExitCode.DONE
 
 
 def _bar(text: str) -> tuple[str, float]:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from negmem.core.bench import scratch
+from negmem.core.bench.history import history
 from negmem.core.bench.retrieval import BenchOptions, run
 from negmem.core.session import Session, open_session
 from negmem.errors import NegmemError
@@ -58,9 +59,38 @@ def test_levels_side_by_side(
     found = run(session, wanted)
     assert found.questions == 2 and found.metrics["recall@1"] == 1
     assert [r.config.name for r in found.compared] == ["vector", "keyword"]
+    assert found.intervals["recall@1"] == (1.0, 1.0)
+    assert {d.metric for d in found.differences} >= {"recall@5", "ndcg@10"}
+    assert not any(d.is_clear for d in found.differences if d.name == "vector")
     assert found.config.embedding == "fake hashed-words 1" and found.config.conversations == 2
     assert found.fallbacks == {} and found.latency_ms.p50 > 0
     assert database.rows(SCHEMAS) == []
+
+
+def test_runs_are_recorded_and_compared_over_time(
+    session: Session, options: BenchOptions, database: TestDatabase
+) -> None:
+    bars = (("recall@1", 1.0), ("session.recall@1", 1.0), ("session.mrr@10", 1.0))
+    wanted = BenchOptions(**{**vars(options), "compare": ("keyword", "vector"), "bars": bars})
+    first = run(session, wanted)
+    assert all(bar.passed for bar in first.bars)
+    assert len(first.recorded) == 2
+    run(session, BenchOptions(**{**vars(options), "record": False}))
+    again = run(session, BenchOptions(**{**vars(options), "level": "keyword"}))
+    found = history(session, kind="retrieval", dataset="own")
+    assert [r.name for r in found.runs[:1]] == ["keyword"]
+    assert {r.id for r in found.runs} == {*first.recorded, *again.recorded}
+    newest = found.runs[0]
+    assert newest.changes["recall@1"] == 0.0
+    assert (newest.data_hash, newest.seed) == (first.data_hash, first.seed)
+    assert newest.versions["negmem"] and newest.config["memories"] == 4
+    with (options.folder / "qa.jsonl").open("a", encoding="utf-8") as file:
+        file.write("\n")
+    assert run(session, options).data_hash != first.data_hash
+    assert history(session, limit=1).truncated
+    database.rows("DROP TABLE negentropy.benchmark_runs")
+    assert run(session, options).recorded == []
+    assert [w["code"] for w in session.warnings] == ["bench_not_recorded"]
 
 
 def test_documents_are_embedded_once_for_all_runs(session: Session, options: BenchOptions) -> None:

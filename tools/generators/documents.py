@@ -65,6 +65,7 @@ DOCUMENTS: dict[str, tuple[str, ...]] = {
     "pii.scan/1": ("negmem.core.models.pii:PiiScan",),
     "pii.fix/1": ("negmem.core.models.pii:PiiFix",),
     "bench.retrieval/1": ("negmem.core.models.bench:RetrievalBench",),
+    "bench.history/1": ("negmem.core.models.bench:BenchHistory",),
     "search/1": ("negmem.core.models.retrieval:SearchAnswer",),
     "context/1": ("negmem.core.models.context:Context",),
     "recall/1": ("negmem.core.models.recall:Recall",),

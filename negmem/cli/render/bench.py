@@ -26,10 +26,15 @@ def draw_bench(console: Console, bench: RetrievalBench) -> None:
     console.out(f"{versions} · embedding {config.embedding or 'none'}")
     console.out()
     width = max(10, *(len(run.config.name) + 2 for run in runs))
-    console.out(f"{'turn level':<16}" + "".join(f"{run.config.name:>{width}}" for run in runs))
+    console.out(
+        f"{'turn level':<16}"
+        + "".join(f"{run.config.name:>{width}}" for run in runs)
+        + "   95 % of the first"
+    )
     for name in bench.metrics:
         cells = "".join(f"{run.metrics[name]:>{width}.4f}" for run in runs)
-        console.out(f"{name:<16}{cells}")
+        low, high = bench.intervals[name]
+        console.out(f"{name:<16}{cells}   {low:.3f} to {high:.3f}")
     console.out(
         f"{'characters@10':<16}"
         + "".join(f"{run.mean_characters_in_10:>{width},.0f}" for run in runs)
@@ -41,8 +46,16 @@ def draw_bench(console: Console, bench: RetrievalBench) -> None:
         console.out(f"{'session level':<16}")
         for name in bench.session_metrics:
             cells = "".join(f"{run.session_metrics[name]:>{width}.4f}" for run in runs)
-            console.out(f"{name:<16}{cells}")
+            low, high = bench.session_intervals[name]
+            console.out(f"{name:<16}{cells}   {low:.3f} to {high:.3f}")
     _draw_categories(console, bench)
+    for difference in bench.differences:
+        low, high = difference.interval
+        word = "clear" if difference.is_clear else "within chance"
+        console.out(
+            f"{difference.name} against {bench.config.name}: {difference.metric}"
+            f" {difference.difference:+.4f} ({low:+.4f} to {high:+.4f}, {word})"
+        )
     for run in runs:
         for step, count in run.fallbacks.items():
             console.out(f"fallback  {run.config.name}: {step}, {count:,} times")

@@ -7,10 +7,11 @@ reaches the system; ids, evidence and categories are for the scorer alone.
 from __future__ import annotations
 
 import gzip
+import hashlib
 import json
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +59,8 @@ class Question:
     sessions: frozenset[str]
     is_headline: bool
     excluded: frozenset[str] = frozenset()
+    answer: str = ""
+    moment: str | None = None
 
 
 @dataclass(frozen=True)
@@ -141,6 +144,23 @@ def load(
     return _checked(Dataset(name, conversations, questions, ks, chosen))
 
 
+def data_hash(name: str, folder: Path, variant: str | None) -> str:
+    """SHA-256 over the content of a set's files, however they are packed."""
+    prefix = f"{variant or 'noise100'}." if name == "memdaily" else ""
+    digest = hashlib.sha256()
+    for stem in ("sessions", "qa"):
+        path = folder / f"{prefix}{stem}.jsonl"
+        opened = open
+        if not path.is_file():
+            path = path.with_name(path.name + ".gz")
+            opened = gzip.open  # type: ignore[assignment]
+        digest.update(stem.encode() + b"\0")
+        with opened(path, "rb") as file:
+            while block := file.read(1 << 20):
+                digest.update(block)
+    return digest.hexdigest()
+
+
 def _check_options(name: str, variant: str | None, mini: bool, pooled: bool) -> None:
     wrong = ""
     if variant is not None and (name != "memdaily" or variant not in ("plain", "noise100")):
@@ -204,6 +224,8 @@ def _question(row: dict[str, Any], name: str) -> Question:
         also=frozenset(str(item) for item in row.get("evidence_alt") or ()),
         sessions=frozenset(str(item) for item in row.get("evidence_sessions") or ()),
         is_headline=counts and bool(evidence),
+        answer=str(row.get("answer") or ""),
+        moment=row.get("datetime"),
     )
 
 
@@ -236,20 +258,7 @@ def _longmemeval(files: _Files, mini: bool, pooled: bool) -> Dataset:
         if name in dates
     ]
     held = frozenset(name for question in questions for name in question.sessions)
-    asked = [
-        Question(
-            id=q.id,
-            store="pooled",
-            text=q.text,
-            category=q.category,
-            evidence=q.evidence,
-            also=q.also,
-            sessions=q.sessions,
-            is_headline=q.is_headline,
-            excluded=held - q.sessions,
-        )
-        for q in questions
-    ]
+    asked = [replace(q, store="pooled", excluded=held - q.sessions) for q in questions]
     return _checked(Dataset("longmemeval", conversations, asked, variant="pooled"))
 
 

@@ -11,14 +11,21 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import negmem
 from negmem.config.load import load_config
-from negmem.core.bench.datasets import Dataset, Question, load
+from negmem.config.model import Retrieval
+from negmem.core.bench.datasets import Dataset, Question, data_hash, load
+from negmem.core.bench.history import record
 from negmem.core.bench.scoring import (
+    MRR_DEPTH,
+    SEED,
+    SESSION_KS,
     Ranked,
+    differences,
     figures,
     percentile,
     session_figures,
@@ -27,7 +34,14 @@ from negmem.core.bench.scoring import (
 from negmem.core.bench.scratch import scratch_session
 from negmem.core.formation.ingest import Ingest, IngestOptions
 from negmem.core.formulas.ranking import distinct
-from negmem.core.models.bench import Bar, BenchConfig, BenchRun, Latency, RetrievalBench
+from negmem.core.models.bench import (
+    Bar,
+    BenchConfig,
+    BenchRun,
+    Latency,
+    MetricDifference,
+    RetrievalBench,
+)
 from negmem.core.models.retrieval import LEVELS, SearchAnswer
 from negmem.core.retrieval.search import search
 from negmem.core.session import Session
@@ -46,16 +60,17 @@ DEEPER = 1_000
 SHOWN = 10
 SESSIONS_WANTED = 10
 _QUESTIONS_PER_STEP = 100
+_COMPARED = ("recall@1", "recall@5", "recall@10", "ndcg@10", f"mrr@{MRR_DEPTH}")
+_SESSION = "session."
 
 
 @dataclass(frozen=True)
 class Variant:
-    """One configuration: how it is called, its level, and the weights of the two arms."""
+    """One configuration: how it is called, its level, and the weights of every part of the ranking."""
 
     name: str
     level: str
-    semantic_weight: float
-    keyword_weight: float
+    retrieval: Retrieval
 
 
 @dataclass(frozen=True)
@@ -70,6 +85,15 @@ class BenchOptions:
     pooled: bool = False
     compare: Sequence[str] = ()
     bars: Sequence[tuple[str, float]] = ()
+    record: bool = True
+
+
+@dataclass(frozen=True)
+class _Measured:
+    """One run, with the figures of each headline question for a comparison."""
+
+    run: BenchRun
+    scored: list[dict[str, float]]
 
 
 @dataclass(frozen=True)
@@ -119,6 +143,7 @@ def run(
     Raises: UsageError `dataset_…`, `level_unknown`, `bench_bar_malformed`; NegmemError of the database.
     """
     started = time.perf_counter()
+    started_at = datetime.now(timezone.utc)
     variants = _variants(session, options)
     dataset = load(
         options.dataset,
@@ -132,22 +157,49 @@ def run(
         embedder = _embedder(session, variants, stack)
         scratch = stack.enter_context(scratch_session(session, embedder, on_step))
         store = _fill(scratch, dataset, on_step)
-        runs = [_measure(store, variant, on_step) for variant in variants]
+        measured = [_measure(store, variant, on_step) for variant in variants]
         versions = _versions(scratch)
+    runs = [one.run for one in measured]
     first = runs[0]
+    digest = data_hash(options.dataset, options.folder, options.variant)
+    recorded = []
+    if options.record:
+        name = options.dataset + (f" {dataset.variant}" if dataset.variant else "")
+        recorded = record(session, "retrieval", name, runs, versions, digest, SEED, started_at)
     return RetrievalBench(
         dataset=options.dataset,
         **{name: getattr(first, name) for name in BenchRun.model_fields},
         versions=versions,
         compared=runs[1:],
+        differences=_differences(measured),
         bars=[_bar(metric, wanted, runs) for metric, wanted in options.bars],
         took_s=round(time.perf_counter() - started, 1),
+        data_hash=digest,
+        seed=SEED,
+        recorded=recorded,
     )
+
+
+def _differences(measured: Sequence[_Measured]) -> list[MetricDifference]:
+    """How each run differs from the first, question by question."""
+    first = measured[0]
+    names = [name for name in _COMPARED if name in first.run.metrics]
+    return [
+        MetricDifference(
+            name=other.run.config.name,
+            metric=metric,
+            difference=difference,
+            interval=interval,
+            is_clear=interval[0] > 0 or interval[1] < 0,
+        )
+        for other in measured[1:]
+        for metric, difference, interval in differences(first.scored, other.scored, names)
+    ]
 
 
 def _variants(session: Session, options: BenchOptions) -> list[Variant]:
     retrieval = session.config.retrieval
-    own = Variant(options.level, options.level, retrieval.semantic_weight, retrieval.keyword_weight)
+    own = Variant(options.level, options.level, retrieval)
     variants = []
     for name in options.compare or (options.level,):
         if name in LEVELS:
@@ -161,15 +213,7 @@ def _variants(session: Session, options: BenchOptions) -> list[Variant]:
                     why="configurations are compared over the same vectors",
                     hint=f"negmem bench retrieval … --config {name}",
                 )
-            weights = config.retrieval
-            variants.append(
-                replace(
-                    own,
-                    name=Path(name).name,
-                    semantic_weight=weights.semantic_weight,
-                    keyword_weight=weights.keyword_weight,
-                )
-            )
+            variants.append(replace(own, name=Path(name).name, retrieval=config.retrieval))
         else:
             raise UsageError(
                 "bench_variant_unknown",
@@ -189,7 +233,7 @@ def _embedder(
 
     if not any(variant.level in ("auto", "hybrid", "vector") for variant in variants):
         return EmbedderAbsent("embedder_disabled", "this benchmark needs no vectors")
-    found = session.embedder_or_reason
+    found = session.configured_embedder
     if isinstance(found, EmbedderAbsent):
         if any(variant.level in ("hybrid", "vector") for variant in variants):
             raise found.error()
@@ -239,8 +283,12 @@ def _fill(session: Session, dataset: Dataset, on_step: Callable[[str], None]) ->
     return _Store(session, dataset, names, stored.memories, time.perf_counter() - started)
 
 
-def _measure(store: _Store, variant: Variant, on_step: Callable[[str], None]) -> BenchRun:
+def _measure(store: _Store, variant: Variant, on_step: Callable[[str], None]) -> _Measured:
     dataset = store.dataset
+    loaded = store.session.loaded
+    store.session.loaded = replace(
+        loaded, config=loaded.config.model_copy(update={"retrieval": variant.retrieval})
+    )
     asked = [q for q in dataset.questions if q.evidence]
     on_step(f"asking {len(asked):,} questions, {variant.name}")
     ranked: list[Ranked] = []
@@ -254,13 +302,16 @@ def _measure(store: _Store, variant: Variant, on_step: Callable[[str], None]) ->
         if number % _QUESTIONS_PER_STEP == 0:
             on_step(f"{number:,} of {len(asked):,}")
     headline = [item for item in ranked if item.question.is_headline]
-    turn = figures(turn_figures(item, dataset.ks) for item in headline)
+    scored = [turn_figures(item, dataset.ks) for item in headline]
+    turn = figures(scored)
     session = figures(session_figures(item) for item in headline if item.question.sessions)
     categories = sorted({item.question.category for item in ranked})
-    return BenchRun(
+    run = BenchRun(
         questions=turn.questions,
         metrics=turn.metrics,
+        intervals=turn.intervals,
         session_metrics=session.metrics,
+        session_intervals=session.intervals,
         by_category={
             category: figures(
                 turn_figures(item, dataset.ks)
@@ -278,6 +329,7 @@ def _measure(store: _Store, variant: Variant, on_step: Callable[[str], None]) ->
         fallbacks=dict(fell),
         config=_config(store, variant),
     )
+    return _Measured(run, scored)
 
 
 def _search(store: _Store, question: Question, variant: Variant, limit: int) -> SearchAnswer:
@@ -288,8 +340,6 @@ def _search(store: _Store, question: Question, variant: Variant, limit: int) -> 
         level=variant.level,
         limit=limit,
         kinds=("memory",),
-        semantic_weight=variant.semantic_weight,
-        keyword_weight=variant.keyword_weight,
         record=False,
     )
 
@@ -320,8 +370,9 @@ def _config(store: _Store, variant: Variant) -> BenchConfig:
     return BenchConfig(
         name=variant.name,
         level=variant.level,
-        semantic_weight=variant.semantic_weight,
-        keyword_weight=variant.keyword_weight,
+        semantic_weight=variant.retrieval.semantic_weight,
+        keyword_weight=variant.retrieval.keyword_weight,
+        retrieval=variant.retrieval.model_dump(),
         embedding=None
         if embedder is None
         else f"{embedder.name} {embedder.model} {embedder.version}",
@@ -344,17 +395,24 @@ def _versions(session: Session) -> dict[str, str]:
 
 
 def _check_bars(bars: Sequence[tuple[str, float]], dataset: Dataset) -> None:
-    known = {f"{name}@{k}" for name in ("recall", "any", "all", "ndcg") for k in dataset.ks}
+    names = ("recall", "any", "all", "ndcg")
+    known = {f"{name}@{k}" for name in names for k in dataset.ks} | {f"mrr@{MRR_DEPTH}"}
+    if any(question.sessions for question in dataset.questions):
+        known |= {f"{_SESSION}{name}@{k}" for name in names for k in SESSION_KS}
+        known.add(f"{_SESSION}mrr@{MRR_DEPTH}")
     for metric, _ in bars:
-        if metric not in known | {"mrr@10"}:
+        if metric not in known:
             raise UsageError(
                 "bench_bar_malformed",
                 f"{metric[:60]!r} is no figure of this set",
-                why=f"known: {', '.join(sorted(known))}, mrr@10",
-                hint="--fail-under recall@5=0.8",
+                why=f"known: {', '.join(sorted(known))}",
+                hint="--fail-under recall@5=0.8    or, of sessions: session.recall@5=0.9",
             )
 
 
 def _bar(metric: str, wanted: float, runs: Sequence[BenchRun]) -> Bar:
-    reached = min(run.metrics[metric] for run in runs)
+    name = metric.removeprefix(_SESSION)
+    reached = min(
+        (run.session_metrics if metric.startswith(_SESSION) else run.metrics)[name] for run in runs
+    )
     return Bar(metric=metric, wanted=wanted, reached=reached, passed=reached >= wanted)

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+from uuid import UUID
+
 from negmem.core.models.base import Model
+from negmem.core.models.memory import Instant
 
 DATASETS = ("locomo", "longmemeval", "memdaily", "memorybank", "own")
 
 
+Interval = tuple[float, float]
+
+
 class Figures(Model):
-    """Means over `questions` questions: recall@k, any@k, all@k, ndcg@k, mrr@10, each in [0, 1]."""
+    """Means over `questions` questions: recall@k, any@k, all@k, ndcg@k, mrr@10, each in [0, 1].
+
+    `intervals` are those in which 95 % of the means of resampled questions lie.
+    """
 
     questions: int
     metrics: dict[str, float]
+    intervals: dict[str, Interval]
 
 
 class Latency(Model):
@@ -28,6 +38,7 @@ class BenchConfig(Model):
     level: str
     semantic_weight: float
     keyword_weight: float
+    retrieval: dict[str, float | int | bool]
     embedding: str | None
     conversations: int
     memories: int
@@ -39,18 +50,31 @@ class BenchConfig(Model):
 class BenchRun(Model):
     """One configuration on one data set.
 
-    `metrics` is turn level over the headline questions, `session_metrics` session level;
+    `metrics` is turn level over the headline questions, `session_metrics` session level, each with its
+    95 % intervals by resampling of questions (bootstrap, fixed seed);
     `mean_characters_in_10` is the text that the first ten results hold.
     """
 
     questions: int
     metrics: dict[str, float]
+    intervals: dict[str, Interval]
     session_metrics: dict[str, float]
+    session_intervals: dict[str, Interval]
     by_category: dict[str, Figures]
     latency_ms: Latency
     mean_characters_in_10: float
     fallbacks: dict[str, int]
     config: BenchConfig
+
+
+class MetricDifference(Model):
+    """How a run differs from the first one, question by question; clear where the interval leaves out 0."""
+
+    name: str
+    metric: str
+    difference: float
+    interval: Interval
+    is_clear: bool
 
 
 class Bar(Model):
@@ -68,7 +92,9 @@ class RetrievalBench(Model):
     dataset: str
     questions: int
     metrics: dict[str, float]
+    intervals: dict[str, Interval]
     session_metrics: dict[str, float]
+    session_intervals: dict[str, Interval]
     by_category: dict[str, Figures]
     latency_ms: Latency
     mean_characters_in_10: float
@@ -76,5 +102,33 @@ class RetrievalBench(Model):
     config: BenchConfig
     versions: dict[str, str]
     compared: list[BenchRun]
+    differences: list[MetricDifference]
     bars: list[Bar]
     took_s: float
+    data_hash: str
+    seed: int
+    recorded: list[UUID]
+
+
+class RecordedRun(Model):
+    """A run that was recorded. `changes` are against the run before it of the same kind, set, data and name."""
+
+    id: UUID
+    kind: str
+    dataset: str | None
+    name: str
+    data_hash: str | None
+    seed: int | None
+    config: dict[str, object]
+    versions: dict[str, str]
+    metrics: dict[str, float]
+    changes: dict[str, float]
+    started_at: Instant
+    finished_at: Instant | None
+
+
+class BenchHistory(Model):
+    """Recorded runs, the newest first."""
+
+    runs: list[RecordedRun]
+    truncated: bool
