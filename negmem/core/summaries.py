@@ -52,6 +52,7 @@ _TURN_CHARS = 400
 _RETRY_MODEL_AFTER_S = 24 * 3600
 _CHANGED = "its sources changed"
 _TRIES = 3
+_REASON_CHARS = 300
 
 
 @dataclass(frozen=True)
@@ -410,7 +411,7 @@ def _compose(
             request(read.sources, sections), answer_schema(sections), on_wait=checkpoint
         )
         if isinstance(answer, Refusal):
-            fallback = f"{answer.code}: {answer.reason}"
+            fallback = plain_line(f"{answer.code}: {answer.reason}", _REASON_CHARS)
         else:
             held = checked(answer.value, read.sources, sections)
             if held.holds:

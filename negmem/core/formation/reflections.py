@@ -18,6 +18,7 @@ from psycopg.types.json import Jsonb
 from negmem.core.formation.vectors import Vectorizer
 from negmem.core.pii import guard_of
 from negmem.core.session import Session
+from negmem.core.text.digest import plain_line
 from negmem.core.text.reflection_texts import (
     IMPORTANCE,
     INSIGHT_SCHEMA,
@@ -166,7 +167,7 @@ class Reflector:
             )
             if isinstance(answer, Refusal):
                 if answer.ends_run:
-                    self.done.ceiling = answer.reason
+                    self.done.ceiling = plain_line(answer.reason)
             else:
                 lesson = checked_lesson(answer.value, row["query"], snippets)
                 if lesson is not None:
@@ -192,9 +193,9 @@ class Reflector:
             )
             if isinstance(answer, Refusal):
                 if answer.ends_run:
-                    self.done.ceiling = answer.reason
+                    self.done.ceiling = plain_line(answer.reason)
                 else:
-                    self.done.failure = f"{answer.code}: {answer.reason}"
+                    self.done.failure = plain_line(f"{answer.code}: {answer.reason}")
                 return
             read = checked_insights(answer.value, [f"{text} {day or ''}" for text, day in given])
             if read is None:

@@ -21,6 +21,8 @@ _QUESTION = re.compile(r"[?？]|(?:吗|呢)[。！]?$")
 _OWN = re.compile(r"\b(?:i|i'm|i've|i'll|i'd|my|we|our)\b|我|咱", re.IGNORECASE)
 # How ingest tells of a shared picture.
 _PICTURE = re.compile(r"\[picture: [^\]\n]*\]")
+# What PostgreSQL can't store, and what a reader can't see.
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]+")
 _MARKUP = re.compile(r"^[\s#>*`|\-–—•\[\]{}<]+")
 _NUMBER = re.compile(r"\d+(?:[.,:/-]\d+)*")
 _ADDRESS = re.compile(
@@ -43,7 +45,7 @@ _ORDER = re.compile(
 
 def plain_line(text: str, most: int = MAX_SENTENCE_CHARS) -> str:
     """A text on one line, without what would make a heading, a list or a label of its beginning."""
-    line = _MARKUP.sub("", " ".join(text.split()))
+    line = _MARKUP.sub("", " ".join(_CONTROL.sub(" ", text).split()))
     return line if len(line) <= most else line[: most - 1].rstrip() + "…"
 
 
