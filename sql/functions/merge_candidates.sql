@@ -39,7 +39,7 @@ BEGIN
         WHERE m.user_id = p_user_id AND m.app_name = p_app_name AND m.id = ANY (p_ids)
             AND m.deleted_at IS NULL AND m.memory_type <> 'core'
     ),
-    near AS (
+    near AS MATERIALIZED (
         SELECT a.id, n.memory_id, n.cosine
         FROM asked AS a
         CROSS JOIN LATERAL (
@@ -73,7 +73,7 @@ BEGIN
         ) AS n
         WHERE a.embedding IS NOT NULL
     ),
-    same_words AS (
+    same_words AS MATERIALIZED (
         SELECT a.id, w.memory_id
         FROM asked AS a
         CROSS JOIN LATERAL (
