@@ -86,6 +86,13 @@ class Guard:
         others = tuple(work.value(one) for one in beside)
         return Screened(text, {**described, **self._flags(work)}, places, others)
 
+    def logged(self, question: str) -> str:
+        """A question as it may be kept in the log: as the policy leaves it, nothing where it can't be read."""
+        if not self.is_active:
+            return question
+        found, failure = self.find(question)
+        return WITHHELD if failure else rewritten(question, found, self.policy_of)[0]
+
     def screen_again(
         self,
         text: str,

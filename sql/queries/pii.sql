@@ -69,6 +69,13 @@ FROM :"schema".registered_rows(%(table)s::text, %(columns)s::text[], %(scope)s::
 -- params: table, key, before, after
 SELECT :"schema".rewrite_registered_row(%(table)s::text, %(key)s::jsonb, %(before)s::jsonb, %(after)s::jsonb) AS written;
 
+-- name: record_search
+-- params: user_id, app_name, query, memory_ids, fact_ids, items, level, fallbacks, thread, repeat_window_s
+-- returns: the id that feedback names
+SELECT :"schema".record_retrieval(%(user_id)s::text, %(app_name)s::text, %(query)s::text, %(memory_ids)s::uuid[],
+    %(fact_ids)s::uuid[], %(items)s::jsonb, %(level)s::text, %(fallbacks)s::jsonb, %(thread)s::text,
+    make_interval(secs => %(repeat_window_s)s::float8)) AS retrieval_id;
+
 -- name: index_memories
 -- params: user_id, app_name, ids
 SELECT :"schema".index_memories(%(user_id)s::text, %(app_name)s::text, %(ids)s::uuid[]);

@@ -218,7 +218,7 @@ def _record(
     steps = [{"from": f.from_level, "to": f.to_level, "code": f.code} for f in answer.fallbacks]
     params = {
         **scope,
-        "query": question,
+        "query": guard_of(session).logged(question),
         "memory_ids": [item.id for kind, item in shown if kind == "memory"],
         "fact_ids": [item.id for kind, item in shown if kind == "fact"],
         "items": Jsonb(items),

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 from negmem.core.models.retrieval import (
     KINDS,
@@ -17,14 +18,14 @@ from negmem.core.models.retrieval import (
     SearchResult,
     Took,
 )
-from negmem.core.pii import gated
+from negmem.core.pii import gated, guard_of
 from negmem.core.retrieval.explain import explanation, plan_of, raw_score, shortfall_of
 from negmem.core.session import Session
 from negmem.core.text.clean import TextRefusedError, clean_text, clean_value
 from negmem.core.text.moments import in_utc
 from negmem.core.text.names import check_name
 from negmem.db.failures import DatabaseError
-from negmem.db.searches import recording_is_refused, run_search
+from negmem.db.searches import recording_is_refused, run_recording, run_search
 from negmem.errors import NegmemError, UsageError
 
 if TYPE_CHECKING:
@@ -151,6 +152,8 @@ def search(
     row_limit = config.limit if limit is None else limit
     check_page(row_limit, offset)
     question = ask(session, text, level)
+    logged = guard_of(session).logged(text)
+    record = record and not _is_read_only(session)
     params = {
         "user_id": user,
         "app_name": session.app,
@@ -167,7 +170,7 @@ def search(
         "intent": config.intent_boost,
         "relevance": config.learned_relevance,
         "explain": explain,
-        "record": record and not _is_read_only(session),
+        "record": record and logged == text,
         "repeat_window_s": config.repeat_window_s,
     }
     rows, database_ms = _run(session, params)
@@ -179,9 +182,15 @@ def search(
         session.warn("user_unknown", f'app "{session.app}" knows no user "{user}"')
     fallbacks = [*question.fallbacks, *fallbacks_of(question, head)]
     found = [row for row in rows if row["id"] is not None]
+    reached = fallbacks[-1].to_level if fallbacks else question.level
+    retrieval_id = head["retrieval_id"]
+    if record and logged != text:
+        steps = [{"from": f.from_level, "to": f.to_level, "code": f.code} for f in fallbacks]
+        said = {"query": logged, "level": reached, "fallbacks": json.dumps(steps)}
+        retrieval_id = _record_apart(session, {**params, **said}, found)
     return SearchAnswer(
-        retrieval_id=head["retrieval_id"],
-        level=fallbacks[-1].to_level if fallbacks else question.level,
+        retrieval_id=retrieval_id,
+        level=reached,
         fallbacks=fallbacks,
         results=[result_of(row, explain) for row in found],
         shortfall=shortfall_of(head, len(found), row_limit, offset, filters.are_set),
@@ -409,6 +418,31 @@ def _was_changed(session: Session, question: Question, head: dict[str, Any]) -> 
     if question.embedding is None or head["is_same_space"] or head["model"] is None:
         return False
     return session.follow_stored_model()
+
+
+def _record_apart(
+    session: Session, params: dict[str, Any], found: list[dict[str, Any]]
+) -> UUID | None:
+    """Log a search whose question may not be kept as it was asked."""
+    first = params["row_offset"] + 1
+    items = [
+        {"kind": row["kind"], "id": str(row["id"]), "rank": rank, "score": row["score"]}
+        for rank, row in enumerate(found, first)
+    ]
+    ids = {
+        f"{kind}_ids": [row["id"] for row in found if row["kind"] == kind]
+        for kind in ("memory", "fact")
+    }
+    try:
+        made: UUID | None = run_recording(
+            session.database, "pii", "record_search", {**params, **ids, "items": json.dumps(items)}
+        )
+    except DatabaseError as error:
+        if not recording_is_refused(error):
+            raise
+        _warn_unrecorded(session, error.why)
+        return None
+    return made
 
 
 def _run(session: Session, params: dict[str, Any]) -> tuple[list[dict[str, Any]], float]:
