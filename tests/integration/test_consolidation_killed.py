@@ -15,7 +15,7 @@ from tests.support.ingesting import ingest_file, session_on, write_lines
 from tests.support.stored_state import stored_state
 
 ROOT = Path(__file__).parents[2]
-COPIES = 10
+COPIES = 6
 
 
 def said(thread: str, day: str, *turns: str) -> dict[str, object]:
@@ -67,6 +67,8 @@ def test_killed_at_fifty_moments_it_ends_as_if_undisturbed(
 ) -> None:
     with session_on(database, FakeEmbedder()) as session:
         ingest_file(session, write_lines(tmp_path / "talk.jsonl", TALK))
+    # The job with all the steps.
+    database.rows("UPDATE negentropy.consolidation_jobs SET job_type = 'full_consolidation'")
     copies = [databases.create(database.server, template=database.name) for _ in range(COPIES)]
     steps = Formation().steps
     try:

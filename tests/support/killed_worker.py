@@ -18,12 +18,14 @@ from typing import Any
 
 import psycopg
 
+from negmem.config.model import Formation
 from negmem.core.formation.consolidate import Consolidation, Options
+from negmem.core.formation.pipeline import load_steps
 from negmem.core.session import open_session
 from tests.support.embedder import FakeEmbedder
 
-# Statements after which the last of the workers dies, at most: about a third of what there is to do.
-MOST = 12
+# Statements after which a worker dies, at most: about a quarter of what there is to do.
+MOST = 60
 
 
 def work(dsn: str, path: str) -> None:
@@ -72,7 +74,9 @@ def deaths(dsn: str, path: str, chance: random.Random) -> int:
 
 
 def main() -> None:
-    """One database after the other."""
+    """One database after the other; what workers import is there before they are forked."""
+    load_steps(Formation().steps, timeout_ms=1_000)
+    FakeEmbedder().embed_query("numpy")
     path, chance = sys.argv[1], random.Random(int(sys.argv[2]))
     print(*(deaths(dsn, path, chance) for dsn in sys.argv[3:]))
 
