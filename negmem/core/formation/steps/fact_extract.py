@@ -172,6 +172,7 @@ def _write(work: Work, facts: Sequence[ExtractedFact], counts: Counter[str]) -> 
         return
     work.checkpoint()
     counts["found"] += len(facts)
+    facts = _starting_when_said(work, facts)
     writes = [
         FactWrite(
             type=fact.type,
@@ -194,3 +195,34 @@ def _write(work: Work, facts: Sequence[ExtractedFact], counts: Counter[str]) -> 
             counts["facts"] += 1
         counts[outcome.action] += 1
         counts["conflicts"] += int(outcome.conflict_id is not None)
+
+
+def _starting_when_said(work: Work, facts: Sequence[ExtractedFact]) -> list[ExtractedFact]:
+    """The facts, without a start in the past where that would hide them behind an older statement.
+
+    "I live in Oslo", and weeks later "I moved to Bergen last month": what was said last is what holds.
+    """
+    dated = [place for place, fact in enumerate(facts) if fact.valid_from is not None]
+    if not dated:
+        return list(facts)
+    rows = work.session.database.rows(
+        "extraction",
+        "later_starts",
+        {
+            "user_id": work.user,
+            "app_name": work.app,
+            "fact_types": [facts[place].type for place in dated],
+            "keys": [facts[place].key for place in dated],
+            "starts": [facts[place].valid_from for place in dated],
+        },
+    )
+    hidden = {dated[row["number"]] for row in rows}
+    told: set[tuple[str, str]] = set()
+    for place, fact in enumerate(facts):
+        if (fact.type, fact.key) in told:
+            hidden.add(place)
+        told.add((fact.type, fact.key))
+    return [
+        fact.model_copy(update={"valid_from": None}) if place in hidden else fact
+        for place, fact in enumerate(facts)
+    ]
