@@ -11,6 +11,7 @@ from negmem.core.formation.extraction.chinese_plans import found_plans
 from negmem.core.formation.extraction.chinese_preferences import (
     compared_with,
     found_preferences,
+    fronted,
     is_implied,
 )
 from negmem.core.formation.extraction.chinese_profile import found_profile
@@ -25,6 +26,9 @@ _GAP = re.compile(
 )
 _IS_MY = re.compile(
     r"^(?P<name>[\u4e00-\u9fff]{2,4}|[A-Z][A-Za-z ]{1,20})是我(?:的|们的|最好的)?(?P<kin>[\u4e00-\u9fff]{1,5})$"
+)
+_ALL_CALL_ME = re.compile(
+    r"^(?:大家|朋友们?|同事们?|家里?人|身边人?)(?:一般|平时|通常)?都?(?:叫|喊|称呼)我(?P<name>[\u4e00-\u9fffA-Za-z]{1,6})$"
 )
 _CALLED = re.compile(
     r"^(?:它|他|她)?(?:的?名字)?(?:叫做?|名叫|名字是)(?P<name>[\u4e00-\u9fffA-Za-z]{1,8})$"
@@ -52,6 +56,14 @@ def read_chinese(sentence: Sentence, previous: str = "") -> Iterator[Found]:
         if reversed_kin and (key := relation_key(reversed_kin["kin"])):
             name = reversed_kin["name"]
             yield Found("relation", key, name, part.whole)
+            continue
+        in_front = list(fronted(part.whole))
+        if in_front:
+            yield from in_front
+            continue
+        nick = _ALL_CALL_ME.match(part.whole)
+        if nick:
+            yield Found("profile", "name", nick["name"], nick["name"])
             continue
         named = _CALLED.match(part.whole)
         if named and pet and number:

@@ -76,9 +76,28 @@ _APPOINTMENT = re.compile(
     r"会|面试|考试|约|航班|飞机|课|比赛|演出|婚礼|手术|体检|答辩|聚会|饭局|火车|高铁|讲座|培训|演唱会|马拉松|活动|复诊|检查|出差|预约"
 )
 
+_MOVED = re.compile(
+    rf"^(?P<thing>[^，我你他她]{{0,10}}?(?:改到|推迟到|延期到|提前到|延到|挪到|改在|定在|定到|安排在|推到)了?{TIME}.*)$"
+)
+_DROPPED = re.compile(
+    r"^(?P<thing>(?!.*(?:吃|喝|客气)).{0,12}?不(?:再)?(?:去|续|报|办|参加|考|搬).{0,10})了$"
+)
+_DEFINITE = re.compile(
+    r"^(?:今晚|明[天早晚]|后天|大后天|下下?个?(?:周|星期|月)[一二三四五六日天末]?|(?:周|星期)[一二三四五六日天]|(?:[一二三四五六七八九十]{1,3}|\d{1,2})月(?:[一二三四五六七八九十]{1,3}[日号]|\d{1,2}[日号]|底|初)?|\d{1,2}[日号]|年底|春节|国庆|暑假|寒假)"
+    r"(?:的)?(?:[上下]午|早上|晚上|中午)?(?:[\d一二两三四五六七八九十]+点(?:半|钟)?)?(?P<rest>[\u4e00-\u9fff]{2}.*)$"
+)
+
 
 def found_plans(text: str, implied: bool = False, ours: bool = False) -> Iterator[Found]:
     """What the speaker is going to do, or is not; `text` begins after the subject."""
+    moved = _MOVED.match(ended(text))
+    if moved:
+        yield _plan(moved["thing"], text, False)
+        return
+    dropped = _DROPPED.match(text.rstrip("。！ "))
+    if dropped:
+        yield _plan(dropped["thing"], text, True)
+        return
     match = _PLAN.match(text)
     thing_text = ended(text)
     timed = bool(_HAS_TIME.search(text))
@@ -139,6 +158,14 @@ def found_plans(text: str, implied: bool = False, ours: bool = False) -> Iterato
         if re.match(r"(?:\S{0,2}天气|下雨)", thing):
             return
         yield _plan(thing_text, text, negated)
+        return
+    definite = _DEFINITE.match(thing_text)
+    if (
+        definite
+        and not implied
+        and not re.search(r"[了过]$|天气|下雨|通常|一般|每|到(?:周|星期)", text)
+    ):
+        yield _plan(thing_text, text, definite["rest"].startswith("不"))
         return
     appointment = re.match(
         rf"^(?P<thing>.{{0,12}}?{TIME}.{{0,12}}?(?:有个?|有一[个场次]|要去?|约了|是我的?)(?:我的)?.{{0,10}}?(?:预约|面试|考试|会议|航班|手术|体检|答辩|婚礼|聚会|比赛|课)).{{0,4}}$",

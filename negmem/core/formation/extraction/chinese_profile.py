@@ -51,6 +51,9 @@ _SPEAKS = re.compile(
     r"^(?P<not>不太|不怎么|不|一点都不|根本不)?(?:能流利地?|能|会|可以|懂|在)?(?P<how>说|讲|会说|会讲|学习|自学|学|教|懂|听得懂|看得懂|会(?=[\u4e00-\u9fff]{1,5}[语话文]))(?:一点|一些|点|流利的|点儿|一口流利的){0,6}(?P<thing>(?:[\u4e00-\u9fff]{1,4}(?:语|话|文)(?:、|和|跟|与)?){1,6})(?:了)?$"
 )
 _NATIVE_LANGUAGE = re.compile(r"^的?母语(?:就)?是(?P<thing>[\u4e00-\u9fff]{1,4}[语话文])$")
+_FLUENT = re.compile(
+    r"^(?P<thing>[\u4e00-\u9fff]{1,4}[语话文])(?:说得|讲得)?(?:很|非常|还|挺|比较|特别){0,2}(?:流利|不错|溜|熟练)$"
+)
 _ABLE = re.compile(
     r"^(?P<not>不太|不怎么|不|没)?(?:会|能)(?P<thing>(?:弹|拉|吹|开|游|骑|滑|写|编|画|做|打|下|唱|跳|修|织|包|潜|冲)[\u4e00-\u9fffA-Za-z]{1,8})$"
 )
@@ -70,7 +73,7 @@ _NAMED = re.compile(
     r"(?:叫做?|名叫|名字叫|名字是|起名叫?|取名叫?)(?P<name>[\u4e00-\u9fffA-Za-z·]{1,10})$"
 )
 _ATTRIBUTE = re.compile(
-    rf"^的?(?P<what>{'|'.join(sorted((re.escape(w) for w in ATTRIBUTES if not w.isascii()), key=len, reverse=True))}|微信号?|QQ号?|GitHub|github)(?:号码?)?(?:一直|现在|就|已经|目前){{0,6}}(?P<is>不是|不再是|是|换成了|改成了|改为了?|变成了|叫|在|：|:|有)(?P<thing>.{{1,40}})$"
+    rf"^的?(?:新的?|现在的|最新的)?(?P<what>{'|'.join(sorted((re.escape(w) for w in ATTRIBUTES if not w.isascii()), key=len, reverse=True))}|微信号?|QQ号?|GitHub|github)(?:号码?)?(?:一直|现在|就|已经|目前){{0,6}}(?P<is>不是|不再是|是|换成了|改成了|改为了?|变成了|叫|在|：|:|有)(?P<thing>.{{1,40}})$"
 )
 _MEASURE = re.compile(
     r"^(?:的)?(?P<what>身高|体重|血型|鞋码|视力|血压)(?:大概|大约|差不多|现在|是|有|只有|才){0,6}(?P<thing>[^，是]{1,12})$"
@@ -187,6 +190,10 @@ def _languages(text: str, implied: bool) -> Iterator[Found]:
         for one in re.split(r"、|和|跟|与", match["thing"]):
             if one:
                 yield from profile_fact(f"{kind}:{one}", one, bool(match["not"]))
+        return
+    match = _FLUENT.match(text)
+    if match and not implied:
+        yield from profile_fact(f"speaks:{match['thing']}", match["thing"])
         return
     match = _ABLE.match(text)
     if (
@@ -344,6 +351,8 @@ def _attributes(text: str, implied: bool) -> Iterator[Found]:
         "dream",
     ) and re.match(r"(?:很|不|最|太|为|让|什么|要|在|怎|多|坏|丢|这|那|每)", thing):
         return
+    if key == "phone" and not re.search(r"\d{7}", thing):
+        key = "phone model"
     if key == "hobby":
         for one in listed(ended(thing)):
             yield Found("preference", f"likes:{thing_key(one)}", one, f"爱好是{one}")
@@ -362,6 +371,12 @@ def _tools(text: str, implied: bool) -> Iterator[Found]:
     match = _USES.match(text)
     if match and not implied and not re.match(r"(?:来|过|了)", match["tail"]):
         yield from profile_fact(f"uses:{thing_key(match['thing'])}", match["thing"].strip())
+        return
+    match = re.match(
+        r"^(?P<thing>戴(?:着)?(?:近视|隐形|老花)?(?:眼镜|助听器|牙套|假牙|心脏起搏器))$", text
+    )
+    if match and not implied:
+        yield from profile_fact(f"wear:{match['thing']}", match["thing"])
         return
     match = _HABIT.match(text)
     if match and not implied:

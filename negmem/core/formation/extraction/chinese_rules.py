@@ -39,6 +39,13 @@ _CALL_ME = re.compile(
     r"^(?:请|以后|你|您|可以|就|都|直接|往后|今后|从现在起|从现在开始|大家都|叫我时|还是){0,6}(?P<thing>(?:叫我|喊我|称呼我为?|管我叫)(?P<name>[\u4e00-\u9fffA-Za-z·]{1,10}?))(?:就好|就行|吧|即可|就可以了?|好了|都行|就成){0,6}$"
 )
 
+_FIRST_ASK = re.compile(
+    r"^[^，我]{1,12}?(?:之前|以前|前)(?:一定|务必|必须|都|要|请|得|需要){0,3}先[^，]{0,6}(?:问|给|告诉|通知|提醒|跟|经过|让|征求|和)我.*$"
+)
+_WHEN_THEN = re.compile(
+    r"^(?:[^，我他她]{1,10}(?:的时候|时))(?:就|请|要|都|一定|务必|先|得|直接){1,3}(?P<do>(?:直说|说不|问我|先问|告诉我|标注|注明|说明|提醒我|用|给我|附|加|写|列).*)$"
+)
+
 
 def found_rules(clauses: list[str], number: int) -> Iterator[Found]:
     """A standing instruction that begins in clause `number`. A request for this once is none."""
@@ -87,7 +94,7 @@ def found_rules(clauses: list[str], number: int) -> Iterator[Found]:
         if _ONCE.search(text) and not standing:
             return
         word = negative.group()
-        commanding = word not in (
+        commanding = text.startswith("少") or word not in (
             "不能",
             "不可",
             "不可以",
@@ -113,7 +120,12 @@ def found_rules(clauses: list[str], number: int) -> Iterator[Found]:
         conditional
         and _ACT.search(text[:8])
         and not re.match(r"^(?:就|会|都会|总会|总是|我)", text)
-        and (re.match(r"^(?:先|请|要|记得|直接|用|给|附|加|带|都|务必|一定|提醒|问|告诉|再)", text))
+        and (
+            re.match(
+                r"^(?:先|请|要|记得|直接|用|给|附|加|带|都|务必|一定|提醒|问|告诉|再|把|直接|统一)",
+                text,
+            )
+        )
     ):
         more = (
             clauses[number + 1]
@@ -142,7 +154,18 @@ def found_rules(clauses: list[str], number: int) -> Iterator[Found]:
                 r"^(?:我|更|我更)?希望你(?!身体|好|开心|能(?:帮|理解|来)|喜欢|们|幸福|快)", text
             )
         )
-        if not polite or _ONCE.search(text):
+        is_style = (
+            len(text) <= 14
+            and re.match(
+                r"^(?:[^，我你他她]{0,6})请(?:一直|只|都|统一|始终|尽量)?(?:用|使用|采用|按|以|写)",
+                text,
+            )
+            and not re.search(
+                r"写一|总结|翻译|解释|说明|帮|画|实现|证明|计算|介绍|描述|回答(?:问题|下)|一句话|代码|函数|Python|Java",
+                text,
+            )
+        )
+        if not (polite or is_style) or _ONCE.search(text):
             return
     elif _ONCE.search(text) and not re.search(_FROM_NOW, text):
         return

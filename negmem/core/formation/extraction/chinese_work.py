@@ -35,7 +35,9 @@ _GRADUATED = re.compile(
 
 def read_schools(text: str, implied: bool) -> Iterator[Found]:
     """Schools and subjects."""
-    match = _STUDIES.match(text)
+    match = _STUDIES.match(text) or re.match(
+        r"^(?:是)?学(?P<thing>(?!的|了|过|会|到)[\u4e00-\u9fff]{2,8})的$", text
+    )
     if match:
         yield from profile_fact("major", match["thing"])
         return
@@ -143,7 +145,9 @@ def read_work(text: str, implied: bool) -> Iterator[Found]:
         return
     match = _JOB.match(text)
     if match:
-        thing = re.sub(r"^(?:一?[名位个]|的是)", "", match["thing"])
+        thing = re.sub(
+            r"^(?:一?[名位个]|的是|了?[\d一二两三四五六七八九十几]+多?年的?|了)", "", match["thing"]
+        )
         explicit = re.match(
             r"^(?:的?(?:职业|本职|职位|岗位)|从事|转行|改行|升|当上|成为|转岗|晋升)", text
         )

@@ -52,6 +52,11 @@ _SPEAKS = re.compile(
     re.I,
 )
 
+_UNABLE = re.compile(
+    r"^i (?:still )?(?:can't|cannot|don't know how to|never learned (?:how )?to) (?:really )?(?P<thing>swim|drive|cook|dance|sing|whistle|ski|ride a bike|ride a bicycle|read music|type)$",
+    re.I,
+)
+
 
 def read_health(clause: str) -> Iterator[Found]:
     """Allergies and conditions."""
@@ -110,7 +115,11 @@ def read_age(clause: str) -> Iterator[Found]:
 
 
 def read_language(clause: str) -> Iterator[Found]:
-    """Languages spoken or learned."""
+    """Languages spoken or learned, and what the speaker can't do."""
+    unable = _UNABLE.match(clause)
+    if unable:
+        yield from profile_fact(f"able:{thing_key(unable['thing'])}", unable["thing"], True)
+        return
     match = _SPEAKS.match(clause)
     if match is None:
         return

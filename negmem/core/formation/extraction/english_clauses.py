@@ -15,7 +15,7 @@ _HYPOTHETICAL = re.compile(
 _HYPOTHETICAL_START = re.compile(r"^(?:had i|were i|should i)\b", re.I)
 _CONDITIONAL_RULE = re.compile(
     r"\b(?:if|whenever|when|every time|each time) (?:i|you|we|my|there|something|the)\b.*?,?\s"
-    r"(?:always|never|don't|do not|please|then|you (?:must|should))\b",
+    r"(?:always|never|don't|do not|please|then|you (?:must|should)|ask|say|tell|use|give|keep|add|show|answer|reply)\b",
     re.I,
 )
 # Somebody else's words or thoughts: "my boss says", "she thinks that", "according to", "rumor has it".
@@ -26,7 +26,7 @@ _REPORTED = re.compile(
     r" (?:said|says|say|saying|thinks?|thought|thinking|believes?|believed|tells?|telling|told|claims?|claimed|asks?|asked|insists?"
     r"|insisted|swears?|swore|assumes?|assumed|mentions?|mentioned|wrote|writes|heard|knows?|knew|guess(?:es|ed)"
     r"|jokes?|joked|feels?|hopes?|hoped|wants?|wanted|wishes|suggests?|suggested|recommends?|recommended"
-    r"|complains?|complained|argues?|argued|predicts?|predicted|calls?|called|accused|pretends?|reckons?|figured|convinced)"
+    r"|complains?|complained|argues?|argued|predicts?|predicted|calls (?:me|him|her|us)|called (?:me|him|her|us)|accused|pretends?|reckons?|figured|convinced)"
     r"\b(?! me (?:[A-Z]|by))|according to (?!my)|rumou?r has it|i(?:'ve)? (?:heard|read) (?:that|somewhere)|apparently,? (?:he|she|they))",
     re.I,
 )

@@ -126,6 +126,13 @@ def read_habits(clause: str) -> Iterator[Found]:
             r"(?:a|an|my|two|three|size|glasses|contact|contacts|hearing|[A-Z])\b", match["thing"]
         ):
             return
+        if verb == "run" and re.match(
+            r"(?:my own|a small|an? \w+ (?:shop|store|business|company|bakery|cafe|café|studio|agency|restaurant|blog|podcast|farm)|a (?:shop|store|business|company|bakery|cafe|café|studio|agency|restaurant|blog|podcast|farm))\b",
+            match["thing"],
+            re.I,
+        ):
+            yield from profile_fact("runs", f"run {thing}")
+            return
         if verb in ("wake up", "get up", "go to bed") and not re.match(
             r"(?:at|early|late|around|before|after|by)\b", thing, re.I
         ):

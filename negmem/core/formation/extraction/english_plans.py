@@ -14,7 +14,7 @@ _TIME = (
     r"|in (?:a|an|two|three|four|five|six|seven|ten|\d+|a few|a couple of|early|late|mid) ?-?(?:days?|weeks?|months?|years?|hours?|minutes?|january|february|march|april|may|june|july|august|september|october|november|december)?|(?:in|on|at|by|before|until|from|this|since|over|during|around|for) (?:the )?(?:\d{1,2}(?:st|nd|rd|th)?(?: of)? )?(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday|january|february|march|april|may|june|july|august|september|october|november|december|christmas|easter|thanksgiving|new year|spring|summer|fall|autumn|winter|\d{4}|noon|midnight|the (?:\d|weekend|summer|end)|end of|holidays|year ends|weekend)\w*"
     r"|on (?:the )?\d{1,2}(?:st|nd|rd|th)|(?:on )?(?:mondays?|tuesdays?|wednesdays?|thursdays?|fridays?|saturdays?|sundays?)|later (?:today|this)|soon|the day after tomorrow|at \d{1,2}(?::\d\d)?(?: ?[ap]m)?|someday|one day|eventually|by \d{4}|before \w+ \w+|\d{4}|every \w+day)"
 )
-_HAS_TIME = re.compile(rf"\b{_TIME}\b", re.I)
+HAS_TIME = re.compile(rf"\b{_TIME}\b", re.I)
 _PLAN = re.compile(
     r"^(?P<who>i|we)(?P<be>'m|'re| am| are|'ve| have)?(?P<adv>(?: (?:also|really|still|now|definitely|finally|currently|probably|just|already|actually|both|seriously|never|not|no longer)){0,6}) (?P<verb>going to|gonna|planning to|planning on|planning|plan to|plan on|intend to|intending to|hoping to|aiming to|aim to|decided to|decided not to|about to|set to|scheduled to|supposed to|determined to|looking to|preparing to|getting ready to|saving (?:up )?(?:for|to buy)|training for|preparing for|working towards?|studying for|signed up for|registered for|enrolled in|want to|wanna|booked|made (?:a|an) (?:appointment|reservation)|committed to|resolved to|promised to|started planning|made plans to|don't plan (?:to|on)|don't intend to|do not plan (?:to|on)|not planning (?:to|on)|no longer plan(?:ning)? (?:to|on)|have to|need to|got to|must|dream of|dreaming of) (?P<thing>\S.*)$",
     re.I,
@@ -48,6 +48,15 @@ _GOALS = re.compile(
     re.I,
 )
 
+_MOVED = re.compile(
+    r"^(?:i|we)(?:'ve| have)?(?: (?:had to|just|also|finally)){0,2} (?:postponed|rescheduled|pushed back|brought forward|moved) (?P<thing>(?:the|our|my) (?:\w+ ){1,4}(?:to|until|till|by) .+)$",
+    re.I,
+)
+_PRESENT = re.compile(
+    r"^(?:i|we) (?:also )?(?P<thing>(?:start|leave|fly|arrive|graduate|move|retire|return|depart|travel|land|head|check in)\b.*)$",
+    re.I,
+)
+
 
 def found_plans(clause: str) -> Iterator[Found]:
     """What the speaker is going to do, or is not."""
@@ -70,7 +79,7 @@ def found_plans(clause: str) -> Iterator[Found]:
             or verb.startswith(("don't", "do not", "not", "no longer"))
             or verb == "decided not to"
         )
-        timed = bool(_HAS_TIME.search(thing))
+        timed = bool(HAS_TIME.search(thing))
         if re.search(r"\b(?:right )?now$|\blast (?:week|month|year)|\bago\b", match["thing"], re.I):
             return
         if verb == "looking to" and not timed:
@@ -107,7 +116,7 @@ def found_plans(clause: str) -> Iterator[Found]:
     match = _APPOINTMENT.match(clause)
     if (
         match
-        and _HAS_TIME.search(match["thing"])
+        and HAS_TIME.search(match["thing"])
         and not re.match(r"i (?:a|an|my|the)\b", clause, re.I)
         and not re.search(r"\blast (?:week|month|year|night)|yesterday|\bago\b", clause, re.I)
     ):
@@ -116,7 +125,7 @@ def found_plans(clause: str) -> Iterator[Found]:
     match = _PROGRESSIVE.match(clause)
     if (
         match
-        and _HAS_TIME.search(match["thing"])
+        and HAS_TIME.search(match["thing"])
         and not re.search(
             r"\b(?:right now|at the moment|these days|since|today i|lately|every)\b",
             match["thing"],
@@ -135,13 +144,23 @@ def found_plans(clause: str) -> Iterator[Found]:
                 bool(match["not"]),
             )
         return
+    match = _MOVED.match(clause) or _PRESENT.match(clause)
+    if (
+        match
+        and HAS_TIME.search(match["thing"])
+        and not re.search(
+            r"\bevery\b|\b\w+days\b|\busually\b|\balways\b|\bago\b|\blast\b", clause, re.I
+        )
+    ):
+        yield _plan(ended(match["thing"]), clause, False)
+        return
     match = _WILL.match(clause)
     if match:
         thing = ended(match["thing"])
         negated = bool(
             re.search(r"n't|\bnot\b|\bnever\b|no longer", clause[: match.start("thing")], re.I)
         )
-        if (_HAS_TIME.search(thing) and not _VAGUE.match(thing)) or (
+        if (HAS_TIME.search(thing) and not _VAGUE.match(thing)) or (
             _GOALS.match(thing) and not _VAGUE.match(thing) and len(thing.split()) >= 3 and negated
         ):
             yield _plan(thing, clause, negated)
@@ -149,7 +168,7 @@ def found_plans(clause: str) -> Iterator[Found]:
     match = _MY_EVENT.match(clause)
     if (
         match
-        and _HAS_TIME.search(match["thing"])
+        and HAS_TIME.search(match["thing"])
         and not re.search(
             r"\b(?:was|yesterday|ago)\b|\blast (?:week|month|year)", match["thing"], re.I
         )
@@ -161,7 +180,7 @@ def found_plans(clause: str) -> Iterator[Found]:
         clause,
         re.I,
     )
-    if match and _HAS_TIME.search(match["thing"]):
+    if match and HAS_TIME.search(match["thing"]):
         yield _plan(bare(match["thing"]), clause, False)
 
 

@@ -70,7 +70,7 @@ _IS_FAVOURITE = re.compile(
     re.I,
 )
 _DONT_CONSUME = re.compile(
-    r"^i (?:really |just |also |absolutely |still ){0,6}(?P<verb>(?:don't|do not|never|can't|cannot|no longer|won't)(?: really| ever| usually)? (?:eat|drink|touch|watch|use|wear|listen to|play|read|smoke|do|consume|take|buy|order)|avoid|stay away from|steer clear of|refuse to (?:eat|drink|use)|(?:quit|gave up|have given up|'ve given up|stopped|have stopped|'ve stopped|cut out) (?:drinking|eating|smoking|playing|watching|using)?|(?:quit|gave up|have given up|cut out))\s*(?P<thing>\S.*)$",
+    r"^i (?:really |just |also |absolutely |still ){0,6}(?P<verb>(?:don't|do not|never|can't|cannot|no longer|won't)(?: really| ever| usually)? (?:eat|drink|have(?= (?:gluten|dairy|lactose|sugar|nuts|peanuts|meat|milk|eggs|wheat|soy|alcohol|caffeine|seafood|shellfish|pork|spicy|coffee))|touch|watch|use|wear|listen to|play|read|smoke|do|consume|take|buy|order)|(?:(?:try|need|prefer|have) to )?avoid|stay away from|steer clear of|refuse to (?:eat|drink|use)|(?:quit|gave up|have given up|'ve given up|stopped|have stopped|'ve stopped|cut out) (?:drinking|eating|smoking|playing|watching|using)?|(?:quit|gave up|have given up|cut out))\s*(?P<thing>\S.*)$",
     re.I,
 )
 _ABSTAINS = re.compile(
@@ -78,12 +78,20 @@ _ABSTAINS = re.compile(
     r"|^i(?:'ve| have)? (?:just |finally |recently )?(?:quit|stopped|given up|gave up) (?P<other>smoking|drinking|vaping|gambling)(?: .*)?$",
     re.I,
 )
+_ONLY = re.compile(
+    r"^i (?:only|mostly|exclusively|mainly) (?:ever )?(?:drink|eat|wear|listen to|watch|read|buy) (?P<thing>\S.*)$",
+    re.I,
+)
+_MORE_OF = re.compile(
+    r"^i(?:'m| am) (?:more of |definitely |really |very much )?(?:a|an) (?P<thing>dog|cat|tea|coffee|beach|mountain|city|country|wine|beer|summer|winter|outdoors?|animal|sweet|savou?ry)[ -]person\b",
+    re.I,
+)
 _STOPPED_LIKING = re.compile(
     r"^i(?:'ve| have)? (?:really |completely )?(?:stopped|quit) (?:liking|loving|enjoying|caring for)\s+(?P<thing>\S.*)$|^i(?:'ve| have)? (?:lost (?:all |my )?interest in|gone off|grown tired of|got tired of|gotten tired of|grown out of|went off|fallen out of love with|had enough of|lost my taste for)\s+(?P<other>\S.*)$",
     re.I,
 )
 _GOOD_TO_ME = re.compile(
-    r"^(?P<thing>[\w' &-]{2,40}?) (?:just |really |definitely |totally )?(?:(?P<not>isn't|aren't|is not|are not)|is|are) (?:really |just |so |absolutely |totally |definitely ){0,6}(?:my thing|my cup of tea|my jam|my passion|my weakness|my guilty pleasure|not for me)\b",
+    r"^(?P<thing>[\w' &-]{2,40}?) (?:just |really |definitely |totally )?(?:(?P<not>isn't|aren't|is not|are not)|is|are) (?:really |just |so |absolutely |totally |definitely ){0,6}(?:my thing|my cup of tea|my jam|my passion|my weakness|my guilty pleasure|not for me|for me(?= *$))\b",
     re.I,
 )
 _PLEASES_ME = re.compile(
@@ -310,8 +318,18 @@ def _not_consumed(clause: str) -> Iterator[Found]:
 
 
 def _others(clause: str) -> Iterator[Found]:
+    match = _ONLY.match(clause) or _MORE_OF.match(clause)
+    if match:
+        yield from _preference(match["thing"], False)
+        return
     match = _GOOD_TO_ME.match(clause)
     if match and not re.match(r"(?:it|that|this|he|she|they|which|what)\b", match["thing"], re.I):
+        if (
+            match.group().lower().endswith(" for me")
+            and not match["not"]
+            and "not for me" not in match.group().lower()
+        ):
+            return
         negative = bool(match["not"]) or bool(
             re.search(r"n't|not for me|\bnot\b", match.group(), re.I)
         )

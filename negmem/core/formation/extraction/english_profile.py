@@ -75,7 +75,7 @@ def _name(clause: str) -> Iterator[Found]:
     match = _NAME.match(clause)
     if match:
         thing = re.sub(r"^(?:still|now|actually) ", "", ended(match["thing"]))
-        thing = re.split(r"\s+and\s+|\s+but\s+|\s+(?=I\b|from\b)", thing)[0]
+        thing = re.split(r"\s+and\s+|\s+but\s+|\s+(?=I\b|from\b|at\b|in\b|for\b|on\b)", thing)[0]
         if not _NOT_A_NAME.match(thing) and len(thing.split()) <= 5 and not match["not"]:
             yield from profile_fact("name", thing)
         elif match["not"]:

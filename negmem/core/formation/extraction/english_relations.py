@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from negmem.core.formation.extraction.english_plans import HAS_TIME as _HAS_TIME
 from negmem.core.formation.extraction.english_things import bare, ended
 from negmem.core.formation.extraction.found import Found
 from negmem.core.formation.extraction.keys import RELATIONS, relation_key, thing_key
@@ -95,7 +96,7 @@ def found_relations(clause: str) -> Iterator[Found]:
         elif not re.match(r"^'s (?:a|an|in|from|at|allergic|vegetarian|vegan|\d+)\b", rest):
             return
     told = _PREDICATE.match(rest)
-    if told is None or _FLEETING.match(rest.strip()):
+    if told is None or (_FLEETING.match(rest.strip()) and not _HAS_TIME.search(rest)):
         return
     verb, thing = told["verb"].lower(), ended(told["rest"])
     if (

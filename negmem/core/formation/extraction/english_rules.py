@@ -11,7 +11,7 @@ from negmem.core.formation.extraction.keys import rule_key
 
 _FROM_NOW = (
     r"(?:from now on(?:wards?)?|from today(?: on(?:wards?)?)?|from here on(?: out)?|going forward|moving forward|in (?:the )?future|starting (?:now|today|tomorrow)|henceforth|from this point (?:on|forward)"
-    r"|as a (?:general )?rule|as a default|by default|in general|for (?:all )?future (?:\w+)|at all times|in all (?:your|future) \w+|with me|(?:in|for) (?:all |every |any )?(?:of )?(?:your|our|my) (?:future )?(?:answers|replies|responses|messages|chats?|conversations?|emails|code)|for the rest of .*?|unless i (?:say|ask|tell)[^,]*|unless (?:told|asked|stated)[^,]*|until further notice|every time|each time|next time)"
+    r"|as a (?:general )?rule|as a default|by default|in general|for (?:all )?future (?:\w+)|at all times|in all (?:your|future) \w+|in this (?:chat|conversation|thread|project)|with me|(?:in|for) (?:all |every |any )?(?:of )?(?:your|our|my) (?:future )?(?:answers|replies|responses|messages|chats?|conversations?|emails|code)|for the rest of .*?|unless i (?:say|ask|tell)[^,]*|unless (?:told|asked|stated)[^,]*|until further notice|every time|each time|next time)"
 )
 _LEADIN = re.compile(
     rf"^(?:(?:please|pls|plz|kindly|so|and|also|ok|okay|hey|remember(?: to| that)?|note(?: that)?|important|rule|new rule|instruction|{_FROM_NOW}|could you|can you|would you|i(?:'d| would) (?:like|prefer|appreciate|love)(?: it if| for)? you (?:to |would |could |always |never )?"
@@ -31,11 +31,11 @@ _NEGATIVE = re.compile(
     re.I,
 )
 _MANNER = re.compile(
-    r"^(?:be|keep|use|answer|reply|respond|write|speak|talk|call|address|refer|format|give|send|explain|show|include|add|put|start|begin|end|sign|ask|check|confirm|cite|mention|tell|remind|warn|quote|provide|list|limit|stick|treat|assume|translate|convert|default|round|wrap|indent|comment|double-check|notify|switch|stay|go|let|run|test|suggest|recommend|schedule|book|bring|spell|summari[sz]e|number|bullet|highlight|leave|prefer|save|store|output|return|print|name|prefix|log|commit|make|do|think|consider|offer|read|review|verify|wait|get|follow|focus|greet|challenge|correct|point|pick|choose|take|keep|hold|work|say|repeat|express|measure|state|attach|copy|back up|sort|group|delete|create|generate|split|type|type out|reference|link|round)\b",
+    r"^(?:be|keep|used?|answer(?:ed)?|repl(?:y|ied)|respond(?:ed)?|write|wrote|speak|spoke|talk|call|address|refer|format|give|send|explain|show|include|add|put|start|begin|end|sign|ask|check|confirm|cite|mention|tell|remind|warn|quote|provide|list|limit|stick|treat|assume|translate|convert|default|round|wrap|indent|comment|double-check|notify|switch|stay|go|let|run|test|suggest|recommend|schedule|book|bring|spell|summari[sz]e|number|bullet|highlight|leave|prefer|save|store|output|return|print|name|prefix|log|commit|make|do|think|consider|offer|read|review|verify|wait|get|follow|focus|greet|challenge|correct|point|pick|choose|take|keep|hold|work|say|repeat|express|measure|state|attach|copy|back up|sort|group|delete|create|generate|split|type|type out|reference|link|round)\b",
     re.I,
 )
 _REPLY = re.compile(
-    r"\b(?:answers?|repl(?:y|ies)|respon(?:d|ses?)|messages?|tone|formal|informal|concise|brief|short|emojis?|bullet|markdown|units?|metric|imperial|celsius|fahrenheit|24-hour|format|to me|with me|for me|when (?:you|talking|writing|replying|i)|speak|talk to me|call me|address me|honest|blunt|direct|step[- ]by[- ]step|sources?|citations?|jargon|simple|plain|english|chinese|french|german|spanish|japanese|currency|dollars|euros|time ?zone|pronouns?|in your|your)\b",
+    r"\b(?:answers?|repl(?:y|ies)|respon(?:d|ses?)|messages?|tone|formal|informal|concise|brief|short|emojis?|bullet|markdown|units?|metric|imperial|celsius|fahrenheit|24-hour|format|to me|with me|for me|when (?:you|talking|writing|replying|i)|speak|talk to me|call me|address me|honest|blunt|direct|step[- ]by[- ]step|sources?|citations?|jargon|simple|plain|english|chinese|french|german|spanish|japanese|currency|dollars|euros|time ?zone|pronouns?|in your|your|spelling|spaces|tabs|gender[- ]neutral|oxford comma|exclamation marks?|small talk|preamble|all caps|apologi[sz]\w+|footnotes?|hashtags?|abbreviations|disclaimers?|fluff)\b",
     re.I,
 )
 _ONCE = re.compile(
@@ -47,7 +47,7 @@ _CALL_ME = re.compile(
     re.I,
 )
 _CONDITIONAL = re.compile(
-    r"^(?P<when>(?:when|whenever|every time|each time|any ?time|before|after|if|once|as soon as|while|unless|until|for any|for every|in case) (?:i|you|we|my|your|there|something|the|it|a|an|writing|replying|answering|talking|giving|in doubt|unsure|possible|code)\b[^,]*),\s*(?:then |please |just |you (?:should|must|can) ){0,6}(?P<do>\S.*)$",
+    r"^(?P<when>(?:when|whenever|every time|each time|any ?time|before|after|if|once|as soon as|while|unless|until|for any|for every|for all|for|in case) (?:i|you|we|my|your|there|something|the|it|a|an|writing|replying|answering|talking|giving|in doubt|unsure|possible|code|emails?|recipes?|summaries|dates|python|\w+ (?:questions|code|files|answers))\b[^,]*),\s*(?:then |please |just |you (?:should|must|can) ){0,6}(?P<do>\S.*)$",
     re.I,
 )
 _CONDITIONAL_AFTER = re.compile(
@@ -100,6 +100,14 @@ def found_rules(sentence: str, clause: str, lead: str, only: bool = False) -> It
         return
     if only:
         return
+    brief = re.match(
+        r"^(?:please )?(?:always )?(?P<do>keep (?:it|this|things|everything) (?:short|brief|simple|concise|formal|casual|light))\b",
+        whole,
+        re.I,
+    )
+    if brief:
+        yield _rule(ended(whole), brief["do"], False, whole)
+        return
     called = _CALL_ME.match(_LEADIN.sub("", whole))
     if (
         called
@@ -122,7 +130,10 @@ def found_rules(sentence: str, clause: str, lead: str, only: bool = False) -> It
     body = re.sub(r"^(?:always|please|also|just|only)\s+", "", body, flags=re.I)
     if (
         len(body.split()) < 2
-        or _EXCLUDED.match(body)
+        or (
+            _EXCLUDED.match(body)
+            and not re.match(r"(?:please )?always (?:show|give|tell|let|help|wait)", stripped, re.I)
+        )
         or _EXCLUDED.match(polite)
         or re.match(
             r"(?:i|i'm|i've|i'd|i'll|we|he|she|they|it|it's|that's|this|there|the|my|his|her)\b",

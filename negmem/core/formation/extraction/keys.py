@@ -199,7 +199,7 @@ def relation_key(words: str) -> str | None:
 _RULE_TOPICS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("reply language", re.compile(
         r"\b(?:in|to|use|speak|write)\s+(?:simplified |traditional )?(?:english|chinese|french|german|spanish|"
-        r"japanese|korean|italian|mandarin|russian|portuguese)\b|(?:用|说|讲|写|换成)(?:简体|繁体)?"
+        r"japanese|korean|italian|mandarin|russian|portuguese|dutch|arabic|hindi|turkish|polish|swedish|danish|norwegian|finnish|greek|hebrew|cantonese|vietnamese|thai|ukrainian)\b|(?:用|说|讲|写|换成)(?:简体|繁体)?"
         r"(?:中文|英文|英语|汉语|普通话|日语|日文|法语|德语|粤语)", re.I)),
     ("reply length", re.compile(
         r"\b(?:short|brief|concise|succinct|terse|detailed|long|lengthy|verbose|in detail|to the point|"
