@@ -12,6 +12,7 @@ from negmem.core.formation.ingest import Ingest, IngestOptions
 from negmem.core.governance.fix import fix
 from negmem.core.governance.registry import SCANNED, TABLES
 from negmem.core.governance.scan import scan
+from negmem.core.retrieval.context import assemble
 from negmem.core.retrieval.search import search
 from negmem.core.session import Session
 from negmem.errors import UsageError
@@ -35,6 +36,9 @@ TURNS = [
     },
     {"thread": "t2", "user": "bob", "turns": [{"role": "user", "text": f"bob's card is {CARD}"}]},
 ]
+
+
+LOGGED = "SELECT query FROM negentropy.memory_retrieval_logs"
 
 
 def ingest(session: Session, folder: Any) -> None:
@@ -77,6 +81,12 @@ def test_what_the_policy_takes_is_stored_nowhere(
         core_blocks.set_block(session, "alice", f"联系 {PHONE}", metadata={"from": MAIL})
         found = search(session, "alice", "电话", level="vector")
         assert found.results, "vectors are those of what is stored"
+        asked = search(session, "alice", f"whose number is {PHONE}")
+        again = search(session, "alice", f"whose number is {PHONE}")
+        assert asked.retrieval_id is not None and again.retrieval_id is not None
+        assert assemble(session, "alice", f"who is {MAIL}").retrieval_id is not None
+        queries = {row[0] for row in database.rows(LOGGED)}
+        assert not any(one in query for one in SECRETS for query in queries) and len(queries) == 3
     held = everything(database)
     assert not any(one in held for one in SECRETS)
     assert ("<PHONE>" in held) == (policy == "anonymize")
