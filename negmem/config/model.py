@@ -370,7 +370,7 @@ class Formation(Section):
         le=1,
     )
     merge_threshold: float = key(
-        0.35,
+        0.2,
         "similarity 0..1, calibrated: from it on the rules are asked whether two memories say the same",
         ge=0,
         le=1,

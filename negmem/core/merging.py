@@ -22,7 +22,7 @@ from negmem.core.text.exact_key import exact_key
 from negmem.core.text.likeness import likeness, meaning
 from negmem.providers.calibration import Calibration
 
-NOMINATED_FROM = 0.35
+NOMINATED_FROM = 0.2
 """Calibrated similarity from which the rules are asked; below it two texts are not compared."""
 NEIGHBOURS = 8
 BATCH_MEMORIES = 100

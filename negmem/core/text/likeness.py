@@ -16,19 +16,16 @@ from functools import lru_cache
 from negmem.core.text.fact_words import folded
 from negmem.core.text.likeness_amounts import marked_amounts
 from negmem.core.text.likeness_words import (
-    DENIED_ZH,
     LIGHT_EN,
     LIGHT_VERBS,
-    LIGHT_ZH,
-    LONGEST_ZH,
     OPPOSED,
     PAST_FORMS,
     PHRASE_EN,
     PHRASES_EN,
     WORDS_EN,
-    WORDS_ZH,
     words_of,
 )
+from negmem.core.text.likeness_words_zh import DENIED_ZH, LIGHT_ZH, LONGEST_ZH, WORDS_ZH
 
 MAX_CHARACTERS = 4000
 """Longer texts are only the same where they are word for word."""
@@ -129,7 +126,7 @@ def _compared(a: Meaning, b: Meaning) -> Likeness:
 @lru_cache(maxsize=4096)
 def meaning(text: str, names: frozenset[str] = frozenset()) -> Meaning:
     """What of a text is compared; `names` are words to take as they are written."""
-    plain = folded(text.translate(_QUOTES))
+    plain = folded(text.translate(_QUOTES).replace("§", " "))
     marked = marked_amounts(plain)
     marked = re.sub(r"(?<=\w)'s\b|(?<=s)'(?=\s)", " ", marked)
     marked = re.sub(r"\b(?:is|are|am) (?:called|named)\b(?! by\b)", " named ", marked)
@@ -140,6 +137,7 @@ def meaning(text: str, names: frozenset[str] = frozenset()) -> Meaning:
     amounts: set[str] = set()
     light: set[str] = set()
     order: list[str] = []
+    counts: dict[str, int] = {}
     denials = 0
     compares = 0
     past: set[str] = set()
@@ -167,7 +165,12 @@ def meaning(text: str, names: frozenset[str] = frozenset()) -> Meaning:
             elif not token.endswith("ing"):
                 present.add(key)
             recent = [recent[1], token]
-        (light if is_light else words).add(key)
+        if is_light:
+            light.add(key)
+        else:
+            # said twice is more than said once: 上海的会在上海 and 会在上海
+            counts[key] = counts.get(key, 0) + 1
+            words.add(key if counts[key] == 1 else f"{key} {counts[key]}")
         if not is_light or token in _DIRECTION or token in ("user", "用户"):
             order.append(key)
     return Meaning(
@@ -277,6 +280,8 @@ def _stem(word: str, keeps_e: bool = False) -> str:
         word = word[:-2]
     elif word.endswith("s") and not word.endswith(("ss", "us", "is")):
         word = word[:-1]
+    if len(word) == 4 and word.endswith("ed"):
+        return word[:-1]
     for ending in ("ing", "ed"):
         if word.endswith(ending) and len(word) - len(ending) >= 3:
             word = word[: -len(ending)]
