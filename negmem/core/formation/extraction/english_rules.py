@@ -71,6 +71,8 @@ def found_rules(sentence: str, clause: str, lead: str, only: bool = False) -> It
     )
     if match:
         action = _LEADIN.sub("", match["do"]).strip()
+        if len(action.split()) < 2 or re.match(r"(?:please )?feel free", match["do"], re.I):
+            return
         if (
             (re.match(r"(?:always|never|don't|do not)\b", action, re.I) or _MANNER.match(action))
             and not re.match(

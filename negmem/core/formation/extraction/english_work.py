@@ -30,7 +30,7 @@ _IM_A = re.compile(
 )
 _NOT_A_JOB = re.compile(
     r"^(?:bit|little|lot|few|couple|fan|huge fan|big fan|person|good|great|bad|terrible|nice|idiot|mess|total mess|failure|stranger|beginner at this|firm believer|believer|sucker|person who|kind of|sort of|type of|big|huge|massive|quick|hard|long way|hurry|rush|loss"
-    r"|tad|touch|way|same|only|one|first|last|best|worst|position to|bad mood|good mood|minute|second|week|day|month|year|fool|burden|work in progress|member of the audience|victim|witness|oldest|youngest|eldest|middle|only child|step|genius|busy|weird|tough|lucky|happy|sad|wreck|disappointment|natural|perfectionist about|loser|guest|new|different|hot|cold|verge|edge|phone|way to|middle|process|bus|train|road|point|fence|mood|lookout|market|right|left|wrong|same page|opposite)\b",
+    r"|tad|touch|way|same|only|one|first|last|best|worst|position to|bad mood|good mood|minute|second|week|day|month|year|fool|burden|work in progress|member of the audience|victim|witness|part of|oldest|youngest|eldest|middle|only child|step|genius|busy|weird|tough|lucky|happy|sad|wreck|disappointment|natural|perfectionist about|loser|guest|new|different|hot|cold|verge|edge|phone|way to|middle|process|bus|train|road|point|fence|mood|lookout|market|right|left|wrong|same page|opposite)\b",
     re.I,
 )
 _CHILDREN = re.compile(
@@ -104,6 +104,11 @@ def read_work(clause: str) -> Iterator[Found]:
         thing,
         re.I,
     ) and not re.match(r"my (?:father|dad)'s|my own (?:company|business)", thing, re.I):
+        return
+    if prep == "with" and not re.match(
+        r"[A-Z]|(?:a|an|the) (?:[\w-]+ ){0,2}(?:company|startup|firm|team|agency|bank|ngo|charity)\b",
+        thing,
+    ):
         return
     split = _AS.match(thing)
     place, job_title = thing, None

@@ -158,6 +158,7 @@ _RELATIONS: dict[str, tuple[str, ...]] = {
     "neighbor": ("neighbor", "neighbour", "邻居"),
     "boss": ("boss", "manager", "supervisor", "line manager", "老板", "上司", "领导", "经理", "主管"),
     "colleague": ("colleague", "coworker", "co-worker", "teammate", "同事"),
+    "subordinate": ("下属", "徒弟", "intern"),
     "mentor": ("mentor", "导师", "师父"),
     "teacher": ("teacher", "professor", "老师", "班主任"),
     "classmate": ("classmate", "同学", "同桌"),
