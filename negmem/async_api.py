@@ -81,6 +81,7 @@ class AsyncMemory:
         self.core = AsyncCore(self)
         self.summary = AsyncSummaries(self)
         self.curator = AsyncCurator(self)
+        self.bench = AsyncBenchmarks(self)
         self.pii = AsyncPii(self)
         self.embed = AsyncEmbeddings(self)
         self.instruction = AsyncInstructions(self)
@@ -208,6 +209,15 @@ class AsyncCurator(_Noun):
     """`mem.curator`: what is kept of a user's memories."""
 
     prune = _awaited_of("curator", api.Curator.prune)
+
+
+class AsyncBenchmarks(_Noun):
+    """`mem.bench`: measurements, each on a scratch schema that is removed afterwards."""
+
+    retrieval = _awaited_of("bench", api.Benchmarks.retrieval)
+    load = _awaited_of("bench", api.Benchmarks.load)
+    judge = _awaited_of("bench", api.Benchmarks.judge)
+    history = _awaited_of("bench", api.Benchmarks.history)
 
 
 class AsyncEmbeddings(_Noun):

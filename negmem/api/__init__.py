@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from negmem.api.automation import Automation
+from negmem.api.benchmarks import Benchmarks
 from negmem.api.consolidation import Consolidation
 from negmem.api.core_blocks import Core
 from negmem.api.curator import Curator
@@ -16,6 +17,7 @@ from negmem.api.summaries import Summaries
 
 __all__ = [
     "Automation",
+    "Benchmarks",
     "Conflicts",
     "Consolidation",
     "Core",

@@ -13,6 +13,7 @@ from uuid import UUID
 
 from negmem.api.arguments import id_of, user_of
 from negmem.api.automation import Automation
+from negmem.api.benchmarks import Benchmarks
 from negmem.api.consolidation import Consolidation
 from negmem.api.core_blocks import Core
 from negmem.api.curator import Curator
@@ -83,6 +84,7 @@ class Memory:
         self.core = Core(self)
         self.summary = Summaries(self)
         self.curator = Curator(self)
+        self.bench = Benchmarks(self)
         self.pii = Pii(self)
         self.embed = Embeddings(self)
         self.instruction = Instructions(self)

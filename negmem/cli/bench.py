@@ -11,7 +11,7 @@ from negmem.cli.exits import ExitCode
 from negmem.cli.options import Common, Limit, command, new_app
 from negmem.errors import UsageError
 
-app = new_app("Measure retrieval.")
+app = new_app("Measure retrieval, load and answers; compare over time.")
 
 _FORMATS = ("text", "json", "github", "junit")
 
@@ -90,6 +90,128 @@ def retrieval(
     return ExitCode.DONE if all(bar.passed for bar in found.bars) else ExitCode.ATTENTION
 
 
+@command(app, "load", path="bench load")
+def load(
+    common: Common,
+    rows: Annotated[
+        int, typer.Option("--rows", metavar="N", min=1, help="Memories to store first.")
+    ] = 20_000,
+    users: Annotated[
+        int, typer.Option("--users", metavar="M", min=1, help="Whose memories they are.")
+    ] = 20,
+    clients: Annotated[
+        int, typer.Option("--clients", metavar="C", min=1, help="Processes at once.")
+    ] = 8,
+    seconds: Annotated[
+        float, typer.Option("--seconds", metavar="S", min=0.1, help="For one, then for all.")
+    ] = 10.0,
+    reads: Annotated[
+        float, typer.Option("--reads", metavar="0..1", min=0, max=1, help="Share of searches.")
+    ] = 0.9,
+    fail_under: Annotated[
+        list[str] | None,
+        typer.Option("--fail-under", metavar="FIGURE=X", help="Exit 3 below, as ratio=1.6."),
+    ] = None,
+    no_record: Annotated[
+        bool, typer.Option("--no-record", help="Keep the run out of bench history.")
+    ] = False,
+) -> int:
+    """Searches and writes of many clients beside one, on a scratch schema that is removed afterwards.
+
+    Checks that no access of a recorded search was lost.
+    """
+    from negmem.cli.render.bench_load import draw_load
+    from negmem.core.bench.load import LoadOptions, run
+
+    options = LoadOptions(
+        rows=rows,
+        users=users,
+        clients=clients,
+        seconds=seconds,
+        reads=reads,
+        bars=[_bar(text, most=None) for text in fail_under or ()],
+        record=not no_record,
+    )
+    console = common.console
+    with common.session() as session:
+        found = run(session, options, on_step=console.note)
+        console.answer("bench.load/1", found, draw_load)
+    is_well = not (
+        found.lost_accesses or found.lost_logs or found.many.errors or found.single.errors
+    )
+    return (
+        ExitCode.DONE if is_well and all(bar.passed for bar in found.bars) else ExitCode.ATTENTION
+    )
+
+
+@command(app, "judge", path="bench judge")
+def judge(
+    common: Common,
+    dataset: Annotated[
+        str,
+        typer.Option(
+            "--dataset", metavar="SET", help="locomo, longmemeval, memdaily, memorybank or own."
+        ),
+    ],
+    data: Annotated[
+        str, typer.Option("--data", metavar="DIR", help="The folder of its sessions and qa files.")
+    ],
+    level: Annotated[
+        str,
+        typer.Option("--level", metavar="LEVEL", help="auto, hybrid, vector, keyword or ilike."),
+    ] = "auto",
+    variant: Annotated[
+        str | None,
+        typer.Option("--variant", metavar="plain|noise100", help="memdaily. Default: noise100."),
+    ] = None,
+    mini: Annotated[bool, typer.Option("--mini", help="longmemeval: 50 questions.")] = False,
+    questions: Annotated[
+        int | None,
+        typer.Option("--questions", metavar="N", min=1, help="At most N, evenly over the set."),
+    ] = None,
+    context_tokens: Annotated[
+        int,
+        typer.Option("--context-tokens", metavar="N", min=256, help="What the model reads."),
+    ] = 4_000,
+    max_calls: Annotated[
+        int | None, typer.Option("--max-calls", metavar="N", min=1, help="Stop after N calls.")
+    ] = None,
+    max_cost: Annotated[
+        float | None,
+        typer.Option("--max-cost", metavar="USD", min=0, help="Stop when so much is spent."),
+    ] = None,
+    no_record: Annotated[
+        bool, typer.Option("--no-record", help="Keep the run out of bench history.")
+    ] = False,
+) -> int:
+    """Answers of the configured model from what the search finds, graded by it against the known ones.
+
+    Two calls a question. Refused without llm.model.
+    """
+    from negmem.cli.render.bench_judge import draw_judge
+    from negmem.core.bench.judge import JudgeOptions, run
+    from negmem.core.models.bench import DATASETS
+
+    _one_of("--dataset", dataset, DATASETS)
+    options = JudgeOptions(
+        dataset=dataset,
+        folder=Path(data).expanduser(),
+        level=level,
+        variant=variant,
+        mini=mini,
+        questions=questions,
+        context_tokens=context_tokens,
+        max_calls=max_calls,
+        max_cost_usd=max_cost,
+        record=not no_record,
+    )
+    console = common.console
+    with common.session() as session:
+        found = run(session, options, on_step=console.note)
+        console.answer("bench.judge/1", found, draw_judge)
+    return ExitCode.ATTENTION if found.stopped or found.refusals else ExitCode.DONE
+
+
 @command(app, "history", path="bench history")
 def history(
     common: Common,
@@ -112,18 +234,18 @@ def history(
     return ExitCode.DONE
 
 
-def _bar(text: str) -> tuple[str, float]:
+def _bar(text: str, *, most: float | None = 1.0) -> tuple[str, float]:
     metric, _, least = text.partition("=")
     try:
         value = float(least)
     except ValueError:
         value = -1.0
-    if not 0 <= value <= 1:
+    if not 0 <= value <= (float("1e12") if most is None else most):
         raise UsageError(
             "bench_bar_malformed",
             f"--fail-under {text[:60]!r} is no bar",
-            why="a bar is METRIC=X with X in 0..1",
-            hint="--fail-under recall@5=0.8",
+            why="a bar is METRIC=X with X " + ("from 0" if most is None else "in 0..1"),
+            hint="--fail-under ratio=1.6" if most is None else "--fail-under recall@5=0.8",
         )
     return metric.strip(), value
 

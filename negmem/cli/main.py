@@ -44,7 +44,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "pii": ("pii", "Find personal data, and apply a policy to what stands."),
     "curator": ("curator", "Prune memories by age and count."),
     "embed": ("embed", "The embedding model, and the online change to another."),
-    "bench": ("bench", "Measure retrieval."),
+    "bench": ("bench", "Measure retrieval, load and answers; compare over time."),
     "completions": ("completions", "Shell completions."),
     "uninstall": ("uninstall", "Remove what negmem put into the database."),
 }

@@ -37,3 +37,19 @@ WHERE (%(kind)s::text IS NULL OR r.kind = %(kind)s::text)
     AND (%(dataset)s::text IS NULL OR %(dataset)s::text IN (r.dataset, split_part(r.dataset, ' ', 1)))
 ORDER BY r.started_at DESC, r.id DESC
 LIMIT %(row_limit)s::integer;
+
+-- name: apply_accesses
+-- params: app_name
+SELECT :"schema".apply_recorded_accesses(%(app_name)s::text) AS applied;
+
+-- name: accesses
+-- params: app_name
+SELECT COALESCE(sum(m.access_count), 0)::bigint AS accesses
+FROM :"schema".memories AS m
+WHERE m.app_name = %(app_name)s::varchar;
+
+-- name: logs
+-- params: app_name
+SELECT count(*)::bigint AS logs
+FROM :"schema".memory_retrieval_logs AS l
+WHERE l.app_name = %(app_name)s::varchar;

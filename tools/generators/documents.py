@@ -65,6 +65,8 @@ DOCUMENTS: dict[str, tuple[str, ...]] = {
     "pii.scan/1": ("negmem.core.models.pii:PiiScan",),
     "pii.fix/1": ("negmem.core.models.pii:PiiFix",),
     "bench.retrieval/1": ("negmem.core.models.bench:RetrievalBench",),
+    "bench.load/1": ("negmem.core.models.bench:LoadBench",),
+    "bench.judge/1": ("negmem.core.models.bench:JudgeBench",),
     "bench.history/1": ("negmem.core.models.bench:BenchHistory",),
     "search/1": ("negmem.core.models.retrieval:SearchAnswer",),
     "context/1": ("negmem.core.models.context:Context",),

@@ -154,11 +154,11 @@ def run(
     )
     _check_bars(options.bars, dataset)
     with ExitStack() as stack:
-        embedder = _embedder(session, variants, stack)
+        embedder = embedder_for(session, variants, stack)
         scratch = stack.enter_context(scratch_session(session, embedder, on_step))
-        store = _fill(scratch, dataset, on_step)
+        store = fill_store(scratch, dataset, on_step)
         measured = [_measure(store, variant, on_step) for variant in variants]
-        versions = _versions(scratch)
+        versions = versions_of(scratch)
     runs = [one.run for one in measured]
     first = runs[0]
     digest = data_hash(options.dataset, options.folder, options.variant)
@@ -224,7 +224,7 @@ def _variants(session: Session, options: BenchOptions) -> list[Variant]:
     return variants
 
 
-def _embedder(
+def embedder_for(
     session: Session, variants: Sequence[Variant], stack: ExitStack
 ) -> Embedder | EmbedderAbsent:
     """The configured embedder behind the cache; none where no level needs vectors."""
@@ -243,7 +243,7 @@ def _embedder(
     return _RememberedQueries(CachedEmbedder(found, cache))
 
 
-def _fill(session: Session, dataset: Dataset, on_step: Callable[[str], None]) -> _Store:
+def fill_store(session: Session, dataset: Dataset, on_step: Callable[[str], None]) -> _Store:
     """Ingest the conversations, by the same service that people use."""
     started = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
@@ -384,7 +384,7 @@ def _config(store: _Store, variant: Variant) -> BenchConfig:
     )
 
 
-def _versions(session: Session) -> dict[str, str]:
+def versions_of(session: Session) -> dict[str, str]:
     row = session.database.row("bench", "versions") or {}
     return {
         "negmem": negmem.__version__,

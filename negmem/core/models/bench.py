@@ -110,6 +110,92 @@ class RetrievalBench(Model):
     recorded: list[UUID]
 
 
+class LoadConfig(Model):
+    """What was put on the server; `reads` is the share of searches, the rest adds memories."""
+
+    name: str
+    rows: int
+    users: int
+    clients: int
+    reads: float
+    seconds: float
+
+
+class LoadRun(Model):
+    """What so many clients at once did; latencies are the clients' own, embedding excluded."""
+
+    clients: int
+    searches: int
+    writes: int
+    errors: int
+    operations_per_s: float
+    search_ms: Latency
+    write_ms: Latency
+
+
+class LoadBench(Model):
+    """One client alone, then many. `ratio` is their operations a second over its.
+
+    `lost_accesses` are results of recorded searches that no memory counts, `lost_logs` searches without
+    a log: both should be 0.
+    """
+
+    config: LoadConfig
+    single: LoadRun
+    many: LoadRun
+    ratio: float
+    expected_accesses: int
+    lost_accesses: int
+    lost_logs: int
+    error_texts: list[str]
+    versions: dict[str, str]
+    bars: list[Bar]
+    took_s: float
+    seed: int
+    recorded: list[UUID]
+
+
+class JudgeConfig(Model):
+    """Which model answered and graded, from how large a context, found at which level."""
+
+    name: str
+    model: str
+    level: str
+    context_tokens: int
+
+
+class JudgeCategory(Model):
+    """The share of right answers in one category."""
+
+    graded: int
+    accuracy: float
+
+
+class JudgeBench(Model):
+    """Answers graded by a model. `accuracy` is over `graded` of `questions`; `refusals` says why not all.
+
+    `stopped` is why the rest was not asked: a ceiling, or a model that refuses every call.
+    """
+
+    dataset: str
+    questions: int
+    graded: int
+    accuracy: float
+    interval: Interval
+    by_category: dict[str, JudgeCategory]
+    refusals: dict[str, int]
+    stopped: str | None
+    calls: int
+    tokens: int
+    cost_usd: float | None
+    config: JudgeConfig
+    versions: dict[str, str]
+    took_s: float
+    data_hash: str
+    seed: int
+    recorded: list[UUID]
+
+
 class RecordedRun(Model):
     """A run that was recorded. `changes` are against the run before it of the same kind, set, data and name."""
 
