@@ -83,6 +83,7 @@ class AsyncMemory:
         self.curator = AsyncCurator(self)
         self.bench = AsyncBenchmarks(self)
         self.pii = AsyncPii(self)
+        self.audit = AsyncAudit(self)
         self.embed = AsyncEmbeddings(self)
         self.instruction = AsyncInstructions(self)
         self.automation = AsyncAutomation(self)
@@ -109,6 +110,7 @@ class AsyncMemory:
     consolidate = _awaited(api.Memory.consolidate)
     search = _awaited(api.Memory.search)
     context = _awaited(api.Memory.context)
+    import_ = _awaited(api.Memory.import_)
     recall = _awaited(api.Memory.recall)
     feedback = _awaited(api.Memory.feedback)
     metrics = _awaited(api.Memory.metrics)
@@ -196,6 +198,12 @@ class AsyncInstructions(_Noun):
     set = _awaited_of("instruction", api.Instructions.set)
     list = _awaited_of("instruction", api.Instructions.list)
     show = _awaited_of("instruction", api.Instructions.show)
+
+
+class AsyncAudit(_Noun):
+    """`mem.audit`: what is held about a person."""
+
+    export = _awaited_of("audit", api.Audit.export)
 
 
 class AsyncPii(_Noun):

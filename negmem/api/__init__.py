@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from negmem.api.audit import Audit
 from negmem.api.automation import Automation
 from negmem.api.benchmarks import Benchmarks
 from negmem.api.consolidation import Consolidation
@@ -16,6 +17,7 @@ from negmem.api.pii import Pii
 from negmem.api.summaries import Summaries
 
 __all__ = [
+    "Audit",
     "Automation",
     "Benchmarks",
     "Conflicts",

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from uuid import UUID
 
 from negmem.api.arguments import id_of, user_of
+from negmem.api.audit import Audit
 from negmem.api.automation import Automation
 from negmem.api.benchmarks import Benchmarks
 from negmem.api.consolidation import Consolidation
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from negmem.core.models.context import Context
     from negmem.core.models.diagnosis import Diagnosis
     from negmem.core.models.feedback import Feedback
+    from negmem.core.models.export import Imported
     from negmem.core.models.ingest import Ingested
     from negmem.core.models.metrics import Metrics
     from negmem.core.models.recall import Recall
@@ -86,6 +88,7 @@ class Memory:
         self.curator = Curator(self)
         self.bench = Benchmarks(self)
         self.pii = Pii(self)
+        self.audit = Audit(self)
         self.embed = Embeddings(self)
         self.instruction = Instructions(self)
         self.automation = Automation(self)
@@ -347,6 +350,12 @@ class Memory:
         owner = None if user is None else user_of(user)
         set_key = setter(self.session, "metrics --apply", dry_run=dry_run) if apply else None
         return measure(self.session, user=owner, set_key=set_key, dry_run=dry_run)
+
+    def import_(self, path: str | Path, *, dry_run: bool = False) -> Imported:
+        """Bring an export of one person back with the same ids; what stands stays."""
+        from negmem.core.governance.bring_back import bring_back
+
+        return bring_back(self.session, Path(path), dry_run=dry_run)
 
     def close(self) -> None:
         """Close the connection."""

@@ -41,6 +41,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "recall": ("recall", "Recall what a new session should know of a user."),
     "feedback": ("feedback", "Say what a search was good for."),
     "metrics": ("metrics", "Measure what the memory is worth, from its own logs."),
+    "audit": ("audit", "What is held about a person: exported whole."),
+    "import": ("import_", "Bring an export of one person back, with the same ids."),
     "pii": ("pii", "Find personal data, and apply a policy to what stands."),
     "curator": ("curator", "Prune memories by age and count."),
     "embed": ("embed", "The embedding model, and the online change to another."),

@@ -58,7 +58,7 @@ def scan(
             tables=tables,
             max_rows=max_rows,
             after=after,
-            on_progress=_progress(common),
+            on_progress=progress(common),
         )
         common.console.answer("pii.scan/1", found, draw_scan)
     needs_attention = found.skipped or found.failed or found.unscanned
@@ -101,7 +101,7 @@ def fix(
                 max_rows=max_rows,
                 after=after,
                 dry_run=dry_run,
-                on_progress=_progress(common),
+                on_progress=progress(common),
             )
 
         if not common.dry_run and not common.yes and policy != "mark":
@@ -115,7 +115,8 @@ def fix(
     return ExitCode.ATTENTION if needs_attention else ExitCode.DONE
 
 
-def _progress(common: Common) -> Callable[[int, str], None] | None:
+def progress(common: Common) -> Callable[[int, str], None] | None:
+    """Shows rows and table on a terminal's stderr; None where nobody watches."""
     if common.json or common.quiet or not sys.stderr.isatty():
         return None
 

@@ -62,6 +62,8 @@ DOCUMENTS: dict[str, tuple[str, ...]] = {
     "curator.prune/1": ("negmem.core.models.pruning:Pruned",),
     "embed.status/1": ("negmem.core.models.embed:EmbedStatus",),
     "embed.migrate/1": ("negmem.core.models.embed:EmbedChange",),
+    "audit.export/1": ("negmem.core.models.export:Exported",),
+    "import/1": ("negmem.core.models.export:Imported",),
     "pii.scan/1": ("negmem.core.models.pii:PiiScan",),
     "pii.fix/1": ("negmem.core.models.pii:PiiFix",),
     "bench.retrieval/1": ("negmem.core.models.bench:RetrievalBench",),

@@ -41,7 +41,10 @@ class Row:
 
 
 class Pages:
-    """Rows of the wanted tables, in the order of the registry. `rows` of `tables` were read so far."""
+    """Rows of the wanted tables, in the order of the registry. `rows` of `tables` were read so far.
+
+    A table that the role may not read is `skipped`, or with `must_read` an error.
+    """
 
     def __init__(
         self,
@@ -50,7 +53,9 @@ class Pages:
         *,
         tables: Sequence[str] | None = None,
         after: str | None = None,
+        must_read: bool = False,
     ) -> None:
+        self._must_read = must_read
         self._session = session
         self._user = user
         self._wanted = _known(tables)
@@ -71,7 +76,7 @@ class Pages:
                 try:
                     found = self._page(table, columns[table.name], key, size)
                 except DatabaseError as error:
-                    if error.sqlstate != NO_PRIVILEGE:
+                    if self._must_read or error.sqlstate != NO_PRIVILEGE:
                         raise
                     self.skipped.append(PiiSkipped(table=table.name, reason=error.why))
                     self.tables -= 1

@@ -1,0 +1,65 @@
+"""`negmem audit …`: what is held about a person, and what was decided about it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from negmem.cli.exits import ExitCode
+from negmem.cli.options import Common, User, command, new_app
+from negmem.cli.pii import progress
+
+app = new_app("What is held about a person: exported whole.")
+
+
+@app.callback()
+def audit() -> None:
+    """What is held about a person: exported whole."""
+
+
+@command(app, "export", path="audit export")
+def export(
+    common: Common,
+    user: User = None,
+    output: Annotated[
+        str,
+        typer.Option(
+            "--output", "-o", metavar="FILE|-", help="Where to; - is stdout, the default."
+        ),
+    ] = "-",
+) -> int:
+    """Everything held about one person, as JSON Lines with a manifest and hashes.
+
+    `negmem import` brings it back elsewhere. A file is readable by its owner alone.
+    """
+    from negmem.cli.render.export import draw_exported
+    from negmem.core.governance import export as exporting
+    from negmem.errors import UsageError
+
+    owner = common.require_user(user)
+    if output == "-" and common.json:
+        raise UsageError(
+            "output_needed",
+            "rows and the document of --json can't both stand on stdout",
+            why="no --output was given",
+            hint=f"negmem audit export --user {owner} --output FILE --json",
+        )
+    with common.session() as session:
+        session.require_installed()
+        if output != "-":
+            done = exporting.export_to_file(
+                session, owner, Path(output), on_progress=progress(common)
+            )
+            common.console.answer("audit.export/1", done, draw_exported)
+            return ExitCode.DONE
+        done = exporting.export(session, owner, sys.stdout.write)
+        sys.stdout.flush()
+        common.console.note(
+            f"{done.rows:,} rows of {len(done.tables)} tables, sha256 {done.sha256}"
+        )
+        for warning in common.warnings:
+            common.console.note(f"warning[{warning['code']}]: {warning['message']}")
+    return ExitCode.DONE

@@ -1,0 +1,169 @@
+"""One person out of a database and into another: whole, with the same ids, nothing of anybody else."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from negmem.core import associations, core_blocks, facts, memories
+from negmem.core.formation.ingest import Ingest, IngestOptions
+from negmem.core.governance.bring_back import bring_back
+from negmem.core.governance.export import LEFT_OUT, TRAIL, export_to_file
+from negmem.core.governance.registry import TABLES
+from negmem.core.retrieval.search import search
+from negmem.core.session import Session
+from negmem.errors import NegmemError, UsageError
+from tests.support import databases
+from tests.support.cli import CliRunner
+from tests.support.databases import TestDatabase
+from tests.support.embedder import FakeEmbedder
+from tests.support.ingesting import session_on, write_lines
+
+TURNS = [
+    {
+        "thread": "旅行",
+        "user": user,
+        "datetime": "2026-03-02T09:00:00Z",
+        "turns": [
+            {"role": "user", "text": f"{user}: 我下个月去杭州出差"},
+            {"role": "assistant", "text": "住在西湖边吗？"},
+            {"role": "user", "text": f"{user} marker, yes"},
+        ],
+    }
+    for user in ("alice", "bob")
+]
+STATE = """
+SELECT to_jsonb(m) - 'updated_at' - 'fades_at' - 'fades_basis' - 'due_at' - 'retention_score'
+FROM negentropy.memories AS m WHERE m.user_id = 'alice' ORDER BY m.id
+"""
+FACTS = "SELECT to_jsonb(f) FROM negentropy.facts AS f WHERE f.user_id = 'alice' ORDER BY f.id"
+EVENTS = """
+SELECT to_jsonb(e) - 'sequence_num' FROM negentropy.events AS e WHERE e.user_id = 'alice' ORDER BY e.sequence_num
+"""
+
+
+def fill(session: Session, folder: Path) -> None:
+    path = write_lines(folder / "talk.jsonl", TURNS)
+    Ingest(session, IngestOptions(path=str(path))).run()
+    for user in ("alice", "bob"):
+        found = memories.list_memories(session, user).memories
+        associations.link(session, user, found[0].id, found[1].id)
+        memories.edit(session, user, found[0].id, content=f"{user} 改过的话")
+        memories.remove(session, user, [found[2].id])
+        memories.restore(session, user, [found[2].id])
+        facts.set_fact(session, user, "profile", "城市", "北京")
+        facts.set_fact(session, user, "profile", "城市", {"name": f"上海 {user}"})
+        core_blocks.set_block(session, user, f"{user} 喜欢茶")
+        search(session, user, "杭州")
+
+
+@pytest.mark.servers("embedded", "sixteen")
+def test_there_and_back_again(database: TestDatabase, tmp_path: Path) -> None:
+    file = tmp_path / "alice.jsonl"
+    with session_on(database, FakeEmbedder()) as session:
+        fill(session, tmp_path)
+        done = export_to_file(session, "alice", file)
+        before = [database.rows(statement) for statement in (STATE, FACTS, EVENTS)]
+        with pytest.raises(UsageError):
+            export_to_file(session, "alice", file)
+    assert file.stat().st_mode & 0o077 == 0
+    text = file.read_text(encoding="utf-8")
+    assert "bob" not in text and "alice 改过的话" in text and "我下个月去杭州出差" in text
+    lines = [json.loads(line) for line in text.splitlines()]
+    assert lines[0]["format"] == "negmem.export" and lines[0]["version"] == 1
+    assert lines[-1]["manifest"]["rows"] == done.rows == len(lines) - 2
+    exported = {one.table for one in done.tables}
+    assert exported <= {one.name for one in TABLES} | {TRAIL} and not exported & LEFT_OUT
+    assert {
+        "memories",
+        "memory_versions",
+        "events",
+        "facts",
+        "memory_core_blocks",
+        TRAIL,
+    } <= exported
+    assert {"memory_associations", "item_sources", "memory_retrieval_logs"} <= exported
+
+    template = databases.migrated_template(database.server)
+    other = databases.create(database.server, template=template)
+    try:
+        with session_on(other, FakeEmbedder()) as session:
+            planned = bring_back(session, file, dry_run=True)
+            assert planned.added == 0 and other.value("SELECT count(*) FROM negentropy.users") == 0
+            came = bring_back(session, file)
+            assert came.added > 0 and came.stood == 0 and came.embedded > 0
+            assert [other.rows(statement) for statement in (STATE, FACTS, EVENTS)] == before
+            assert search(session, "alice", "杭州 出差", level="hybrid").results
+            assert search(session, "alice", "上海", level="keyword").results[0].kind == "fact"
+            again = bring_back(session, file)
+            assert (again.added, again.embedded) == (0, 0) and again.stood == came.added
+            path = write_lines(tmp_path / "more.jsonl", TURNS[:1])
+            Ingest(session, IngestOptions(path=str(path))).run()
+            assert other.value("SELECT count(*) FROM negentropy.events") == 3, "known again"
+        with session_on(other, **{"governance.pii.policy": "mask"}) as session:
+            assert memories.list_memories(session, "alice").total == 3
+    finally:
+        databases.drop(other)
+
+
+def broken(lines: list[str], how: str) -> list[str]:
+    if how == "changed":
+        return [line.replace("杭州", "苏州") for line in lines]
+    if how == "lost":
+        return [*lines[:3], *lines[4:]]
+    if how == "cut":
+        return lines[:-1]
+    if how == "foreign":
+        return [line.replace('"user_id":"alice"', '"user_id":"bob"') for line in lines]
+    if how == "newer":
+        return [lines[0].replace('"version":1', '"version":2'), *lines[1:]]
+    if how == "column":
+        return [lines[0], lines[1].replace('"user_id"', '"oid":1,"user_id"', 1), *lines[2:]]
+    return ["{}\n"]
+
+
+def test_a_file_that_is_not_as_it_was_written_writes_nothing(
+    database: TestDatabase, tmp_path: Path
+) -> None:
+    file = tmp_path / "alice.jsonl"
+    with session_on(database, FakeEmbedder()) as session:
+        fill(session, tmp_path)
+        export_to_file(session, "alice", file)
+        database.rows("DELETE FROM negentropy.users WHERE user_id = 'alice'")
+        lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
+        codes = {
+            "changed": "import_damaged",
+            "lost": "import_damaged",
+            "cut": "import_damaged",
+            "column": "import_damaged",
+            "foreign": "import_foreign",
+            "newer": "import_newer",
+            "other": "import_unreadable",
+        }
+        for how, code in codes.items():
+            bad = tmp_path / f"{how}.jsonl"
+            bad.write_text("".join(broken(lines, how)), encoding="utf-8")
+            with pytest.raises(NegmemError) as refused:
+                bring_back(session, bad)
+            assert refused.value.code == code, how
+        assert database.value("SELECT count(*) FROM negentropy.users WHERE user_id = 'alice'") == 0
+
+
+@pytest.mark.servers("embedded")
+def test_the_commands(negmem: CliRunner, database: TestDatabase, tmp_path: Path) -> None:
+    cli = CliRunner({**negmem.env, "NEGMEM_EMBEDDING__PROVIDER": "none"}, negmem.cwd)
+    cli("ingest", "-", stdin="\n".join(json.dumps(one) for one in TURNS)).ok()
+    streamed = cli("audit", "export", "--user", "alice").ok()
+    documents: list[dict[str, Any]] = [json.loads(line) for line in streamed.stdout.splitlines()]
+    assert documents[-1]["manifest"]["user"] == "alice" and "bob" not in streamed.stdout
+    told = cli("audit", "export", "--user", "alice", "--output", "a.jsonl", "--json").ok().json
+    assert told["rows"] == documents[-1]["manifest"]["rows"]
+    assert cli("audit", "export", "--user", "alice", "--json").code == 2
+    assert cli("audit", "export", "--user", "").code == 2
+    assert cli("audit", "export").code == 2
+    assert cli("import", "a.jsonl", "--dry-run", "--json").ok().json["added"] == 0
+    assert cli("import", "a.jsonl", "--json").ok().json["stood"] > 0
+    assert cli("import", "missing.jsonl").code == 1
