@@ -6,7 +6,7 @@ _negmem_command()
 {
     commands="" options=""
     case "$1" in
-        "") commands="init doctor demo db config sync diff automation scheduler ingest consolidate memory fact conflict summary core instruction search context recall feedback metrics pii curator embed bench completions uninstall" options="--version --help" ;;
+        "") commands="init doctor demo db config sync diff automation scheduler ingest consolidate memory fact conflict summary core instruction search context recall feedback metrics audit import pii curator embed bench completions uninstall" options="--version --help" ;;
         "init") commands="" options="--embedder --dims --roles --dry-run --yes $_negmem_shared --help" ;;
         "doctor") commands="" options="--fix --list --only --format --fail-on --exit-zero --dry-run --yes $_negmem_shared --help" ;;
         "demo") commands="" options="--dry-run --yes $_negmem_shared --help" ;;
@@ -83,6 +83,9 @@ _negmem_command()
         "recall") commands="" options="--user --max-tokens --refresh --no-record $_negmem_shared --help" ;;
         "feedback") commands="" options="--memory --used --rating --user --dry-run --yes $_negmem_shared --help" ;;
         "metrics") commands="" options="--user --apply --dry-run --yes $_negmem_shared --help" ;;
+        "audit") commands="export" options="--help" ;;
+        "audit export") commands="" options="--user --output $_negmem_shared --help" ;;
+        "import") commands="" options="--dry-run --yes $_negmem_shared --help" ;;
         "pii") commands="scan fix" options="--help" ;;
         "pii scan") commands="" options="--user --kind --table --max-rows --after $_negmem_shared --help" ;;
         "pii fix") commands="" options="--policy --user --kind --table --max-rows --after --dry-run --yes $_negmem_shared --help" ;;
@@ -269,6 +272,9 @@ _negmem_values()
         "feedback --user" | "feedback -u") values="@word" ;;
         "feedback 1") values="helpful irrelevant harmful" ;;
         "metrics --user" | "metrics -u") values="@word" ;;
+        "audit export --user" | "audit export -u") values="@word" ;;
+        "audit export --output" | "audit export -o") values="@word" ;;
+        "import 0") values="@files" ;;
         "pii scan --user" | "pii scan -u") values="@word" ;;
         "pii scan --kind") values="@word" ;;
         "pii scan --table") values="@word" ;;
