@@ -25,6 +25,11 @@ CREATE OR REPLACE FUNCTION :"schema".link_memories(
 RETURNS integer
 LANGUAGE plpgsql
 VOLATILE
+-- Everything is found by index from the owner on. Of tables that were filled a moment ago the planner knows nothing, and
+-- would read the vectors of all users once for each memory.
+SET enable_seqscan = off
+SET enable_hashjoin = off
+SET enable_mergejoin = off
 SET jit = off
 SET search_path = :"schema", :"vector_schema", pg_catalog, pg_temp
 AS $function$
@@ -92,16 +97,14 @@ BEGIN
         CROSS JOIN LATERAL (
             SELECT v.memory_id, association_weight_semantic(
                 (1 - (v.embedding <=> own.embedding) - v_floor) / (1 - v_floor), p_semantic_threshold) AS weight
-            FROM (
-                SELECT b.memory_id
-                FROM memory_vectors AS b
-                WHERE b.user_id = p_user_id AND b.app_name = p_app_name AND b.model_id = v_model AND b.live
-                ORDER BY b.bits <~> own.bits
-                LIMIT c_near_in_bits + 1
-            ) AS b
-            JOIN memory_vectors AS v
-                ON v.user_id = p_user_id AND v.app_name = p_app_name AND v.memory_id = b.memory_id
-                AND v.model_id = v_model
+            FROM nearest_by_bits(p_user_id, p_app_name, v_model, own.bits, c_near_in_bits + 1) AS b
+            CROSS JOIN LATERAL (
+                SELECT one.memory_id, one.embedding
+                FROM memory_vectors AS one
+                WHERE one.user_id = p_user_id AND one.app_name = p_app_name AND one.memory_id = b.memory_id
+                    AND one.model_id = v_model
+                LIMIT 1
+            ) AS v
             WHERE b.memory_id <> c.id
             ORDER BY 2 DESC NULLS LAST, 1
             LIMIT c_semantic
@@ -196,10 +199,15 @@ BEGIN
     ),
     sourced AS (
         INSERT INTO item_sources (user_id, app_name, item_kind, item_id, event_id, run_id, extractor)
-        SELECT DISTINCT p_user_id, p_app_name, 'association', a.id, s.event_id, p_run_id, 'auto_link'
+        SELECT p_user_id, p_app_name, 'association', a.id, s.event_id, p_run_id, 'auto_link'
         FROM added AS a
-        JOIN item_sources AS s
-            ON s.user_id = p_user_id AND s.app_name = p_app_name AND s.item_id IN (a.source_id, a.target_id)
+        CROSS JOIN LATERAL (
+            SELECT f.event_id FROM item_sources AS f
+            WHERE f.user_id = p_user_id AND f.app_name = p_app_name AND f.item_id = a.source_id
+            UNION
+            SELECT t.event_id FROM item_sources AS t
+            WHERE t.user_id = p_user_id AND t.app_name = p_app_name AND t.item_id = a.target_id
+        ) AS s
         ON CONFLICT DO NOTHING
     )
     SELECT count(*)::integer INTO v_added FROM added;
