@@ -2,8 +2,8 @@
 --
 -- Both arms start at the owner. Words: BM25 (k1 1.2, b 0.75) over the postings, counts and lengths of the owner's
 -- own items. Vectors: up to 4,000 items are compared exactly; of more, the nearest by the sign bits in the covering
--- index (1,000, or one in a hundred of the owner's), then exactly. Of both arms the best 50 by base are looked at, the
--- turns beside the best 25, and more for later pages.
+-- index (1,000 and one in a hundred of the owner's), then exactly. Of both arms the best 30 by base are looked at, the
+-- turns beside the best 15, and more for later pages.
 --
 --   semantic   how alike the vectors are, in 0..1: in a ranking with context embedding_similarity(), else the cosine
 --              between what unrelated texts give (the lower quartile, by the model's calibration) and the same text
@@ -91,8 +91,8 @@ DECLARE
     -- A number and not the name of the kind: it is grouped by, with every posting.
     c_memory CONSTANT smallint := 1;
     c_fact CONSTANT smallint := 2;
-    v_rows CONSTANT integer := GREATEST(50, 2 * (p_limit + p_offset) + 30);
-    v_turns CONSTANT integer := GREATEST(25, p_limit + p_offset + 15);
+    v_rows CONSTANT integer := GREATEST(30, 2 * (p_limit + p_offset) + 10);
+    v_turns CONSTANT integer := GREATEST(15, p_limit + p_offset + 5);
     v_depth integer := GREATEST(200, v_rows);
     v_context CONSTANT boolean := p_context AND p_level IN ('hybrid', 'keyword');
     v_whole CONSTANT double precision := 1 + p_neighbours + p_session;
@@ -155,7 +155,7 @@ BEGIN
             v_scale := 1 / NULLIF(v_scale - v_floor, 0);
             v_semantic_weight := CASE WHEN p_level = 'vector' THEN 1 ELSE p_semantic_weight END;
             IF NOT v_exact THEN
-                v_reranked := GREATEST(1000, v_documents / 100, v_rows);
+                v_reranked := GREATEST(1000 + v_documents / 100, v_rows);
             END IF;
         ELSE
             v_centred := false;
@@ -350,7 +350,6 @@ BEGIN
         FROM first AS f
         JOIN facts AS x ON x.user_id = p_user_id AND x.app_name = p_app_name AND x.id = f.id
         WHERE f.store = c_fact AND x.deleted_at IS NULL AND x.status = 'active'
-            AND (x.valid_from IS NULL OR x.valid_from <= now())
             AND (x.valid_until IS NULL OR x.valid_until > now())
     ),
     -- The turns beside the best, which may say by themselves nothing that the question asks for.

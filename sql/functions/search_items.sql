@@ -65,8 +65,11 @@ SET search_path = :"schema", :"vector_schema", pg_catalog, pg_temp
 AS $function$
 #variable_conflict use_column
 DECLARE
-    v_allowed uuid[] := allowed_items(p_user_id, p_app_name, p_kinds, p_types, p_thread, p_since, p_until, p_metadata);
+    v_allowed uuid[];
 BEGIN
+    IF num_nonnulls(p_types, p_thread, p_since, p_until, p_metadata) > 0 THEN
+        v_allowed := allowed_items(p_user_id, p_app_name, p_kinds, p_types, p_thread, p_since, p_until, p_metadata);
+    END IF;
     IF p_level <> 'ilike' THEN
         RETURN QUERY
         SELECT r.kind, r.id, p_level, r.score, r.semantic_part, r.keyword_part, r.neighbours_part, r.session_part,

@@ -87,8 +87,6 @@ RETURNS TABLE (
 LANGUAGE plpgsql
 VOLATILE
 ROWS 10
-SET plan_cache_mode = force_generic_plan
-SET jit = off
 SET search_path = :"schema", :"vector_schema", pg_catalog, pg_temp
 AS $function$
 #variable_conflict use_column
