@@ -121,8 +121,8 @@ def plan_merges(
             continue
         cosine = row["cosine"]
         similarity = None if cosine is None else round(scale.documents.similarity(cosine), 6)
-        guard, is_exact = _guard(one, other, exact_only)
-        if guard is None and (similarity is not None or is_exact):
+        guard, is_exact = _guard(one, other, exact_only or similarity is None)
+        if guard is None:
             agreed.append((*_who_stays(one, other), similarity, is_exact))
         elif similarity is not None and guard not in ("short", "exact"):
             plan.vetoed.append(_vetoed(one, other, similarity, str(guard)))
@@ -172,7 +172,10 @@ def _scale(session: Session) -> Calibration:
 
 
 def _guard(one: _Text, other: _Text, exact_only: bool) -> tuple[str | None, bool]:
-    """What keeps two memories apart, and whether they are the same to the letter."""
+    """What keeps two memories apart, and whether they are the same to the letter.
+
+    What no vector nominated, but shares its words, is only the same to the letter.
+    """
     if str(other.id) in one.kept_apart or str(one.id) in other.kept_apart:
         return "kept_apart", False
     if _DEICTIC.search(one.content) and _day(one) != _day(other):
