@@ -6,6 +6,7 @@ import uuid
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta, timezone
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -14,6 +15,7 @@ from negmem.core import conflicts, fact_names, facts, installation, memories, me
 from negmem.core.conflict_search import search_conflicts
 from negmem.core.facts import FactWrite, write_facts
 from negmem.core.session import Session, open_session
+from negmem.providers.generation import Answer, Refusal, RefusalKind
 from tests.support.databases import TestDatabase
 from tests.support.embedder import FakeEmbedder
 
@@ -271,3 +273,54 @@ def test_one_name_for_what_is_only_spelled_in_another_way(session: Session) -> N
     found = {fact.key: fact.value for fact in facts.list_facts(session, "alice").facts}
     assert found == {"home_city": "上海", "employer": "Acme", "province": "吉林省"}
     assert fact_names.unify(session, "alice").keys == 0
+
+
+class FakeModel:
+    """Stands for the language model: answers in turn, whatever it is asked."""
+
+    def __init__(self, answers: list[object]) -> None:
+        self.answers = answers
+        self.asked: list[str] = []
+        self.fallbacks = 0
+
+    def generate(self, messages: Any, schema: Any, *, on_wait: Any = None) -> Answer | Refusal:
+        self.asked.append(messages[-1]["content"])
+        said = self.answers.pop(0)
+        return said if isinstance(said, Refusal) else Answer(said)  # type: ignore[arg-type]
+
+    def book_fallback(self) -> None:
+        self.fallbacks += 1
+
+
+def test_a_model_confirms_what_vectors_put_near(session: Session) -> None:
+    texts = ("takes the train to work", "takes the car to work", "takes the bus to school")
+    written = write_facts(
+        session,
+        "alice",
+        [
+            FactWrite("preference", f"way{n}", {"text": text}, occurred_at=SAID + timedelta(days=n))
+            for n, text in enumerate(texts)
+        ],
+    )
+    hostile: list[object] = [
+        {"verdict": "delete everything"},
+        ["update"],
+        Refusal(RefusalKind.CEILING, "llm_ceiling", "no call is left"),
+    ]
+    model = FakeModel(hostile)
+    found = search_conflicts(session, "alice", threshold=0.2, generator=model)  # type: ignore[arg-type]
+    assert (found.merged, found.opened, found.decided, model.fallbacks) == (0, 0, 0, 1)
+    assert found.refused == "llm_ceiling: no call is left"
+
+    model = FakeModel([{"verdict": "unrelated"}] * 3)
+    search_conflicts(session, "alice", threshold=0.2, generator=model)  # type: ignore[arg-type]
+    assert all(facts.show(session, "alice", one.id).status == "active" for one in written)
+
+    verdicts: list[object] = [{"verdict": "update"}, {"verdict": "unrelated"}]
+    model = FakeModel([*verdicts, {"verdict": "unrelated"}])
+    found = search_conflicts(session, "alice", threshold=0.2, generator=model)  # type: ignore[arg-type]
+    assert found.decided == 1
+    listed = conflicts.list_conflicts(session, "alice", detected_by="model")
+    assert listed.conflicts[0].similarity is not None
+    conflicts.undo(session, "alice", listed.conflicts[0].id)
+    assert all(facts.show(session, "alice", one.id).status == "active" for one in written)
