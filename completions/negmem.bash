@@ -68,7 +68,7 @@ _negmem_command()
         "conflict show") commands="" options="--user $_negmem_shared --help" ;;
         "conflict resolve") commands="" options="--undo --user --dry-run --yes $_negmem_shared --help" ;;
         "summary") commands="show refresh" options="--help" ;;
-        "summary show") commands="" options="--user --thread --type $_negmem_shared --help" ;;
+        "summary show") commands="" options="--user --thread --type --limit --offset $_negmem_shared --help" ;;
         "summary refresh") commands="" options="--user --thread --type --force --extractor --max-calls --max-cost --dry-run --yes $_negmem_shared --help" ;;
         "core") commands="show set rm" options="--help" ;;
         "core show") commands="" options="--user --scope --thread --history $_negmem_shared --help" ;;
@@ -226,6 +226,8 @@ _negmem_values()
         "summary show --user" | "summary show -u") values="@word" ;;
         "summary show --thread") values="@word" ;;
         "summary show --type") values="@word" ;;
+        "summary show --limit" | "summary show -n") values="@word" ;;
+        "summary show --offset") values="@word" ;;
         "summary refresh --user" | "summary refresh -u") values="@word" ;;
         "summary refresh --thread") values="@word" ;;
         "summary refresh --type") values="@word" ;;

@@ -14,11 +14,26 @@ if TYPE_CHECKING:
 class Summaries(Noun):
     """`mem.summary`: what is known of a user or was said in a thread, in short."""
 
-    def show(self, *, user: str, thread: str | None = None, type: str | None = None) -> Found:
-        """A user's summaries, each with how fresh it is and who wrote it."""
+    def show(
+        self,
+        *,
+        user: str,
+        thread: str | None = None,
+        type: str | None = None,
+        limit: int = 20,
+        offset: int = 0,
+    ) -> Found:
+        """A page of a user's summaries, each with how fresh it is and who wrote it."""
         from negmem.core import summaries
 
-        return summaries.show(self._owner.session, user_of(user), summary_type=type, thread=thread)
+        return summaries.show(
+            self._owner.session,
+            user_of(user),
+            summary_type=type,
+            thread=thread,
+            limit=limit,
+            offset=offset,
+        )
 
     def refresh(
         self,

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from negmem.cli.exits import ExitCode
-from negmem.cli.options import Common, User, command, new_app
+from negmem.cli.options import Common, Limit, Offset, User, command, new_app
 
 app = new_app("Summaries of users and threads.")
 
@@ -19,7 +19,12 @@ Type = Annotated[
 
 @command(app, "show", path="summary show")
 def show(
-    common: Common, user: User = None, thread: Thread = None, summary_type: Type = None
+    common: Common,
+    user: User = None,
+    thread: Thread = None,
+    summary_type: Type = None,
+    limit: Limit = 20,
+    offset: Offset = 0,
 ) -> int:
     """A user's summaries, each with how fresh it is and who wrote it."""
     from negmem.cli.render.summaries import draw_summaries
@@ -28,8 +33,12 @@ def show(
     owner = common.require_user(user)
     with common.session() as session:
         session.require_installed()
-        found = summaries.show(session, owner, summary_type=summary_type, thread=thread)
+        found = summaries.show(
+            session, owner, summary_type=summary_type, thread=thread, limit=limit, offset=offset
+        )
         common.console.answer("summary.show/1", found, draw_summaries)
+        if found.truncated:
+            common.console.note(f"{len(found.summaries):,} of {found.total:,}")
     return ExitCode.DONE
 
 

@@ -6,7 +6,6 @@ import hashlib
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -29,11 +28,12 @@ from negmem.core.text.summary_texts import (
     Source,
     answer_schema,
     checked,
-    composed,
     fact_source,
+    fitted,
     profile_lines,
     request,
     session_lines,
+    utc_day,
 )
 from negmem.errors import NegmemError, UsageError
 from negmem.providers.tokens import TokenCounter
@@ -52,6 +52,7 @@ _TURN_CHARS = 400
 _RETRY_MODEL_AFTER_S = 24 * 3600
 _CHANGED = "its sources changed"
 _TRIES = 3
+_MAX_ROWS = 2**31 - 1
 _REASON_CHARS = 300
 
 
@@ -74,22 +75,37 @@ class _Text:
 
 @gated
 def show(
-    session: Session, user: str, *, summary_type: str | None = None, thread: str | None = None
+    session: Session,
+    user: str,
+    *,
+    summary_type: str | None = None,
+    thread: str | None = None,
+    limit: int = 20,
+    offset: int = 0,
 ) -> Summaries:
-    """A user's summaries, each with how fresh it is; `thread` asks for that of one thread.
+    """A page of a user's summaries, each with how fresh it is; `thread` asks for that of one thread.
 
-    Raises: UsageError `summary_type_unknown`, `name_invalid`, `thread_unknown`.
+    Raises: UsageError `summary_type_unknown`, `name_invalid`, `thread_unknown`, `limit_invalid`.
     """
-    if summary_type is not None and summary_type not in SUMMARY_TYPES:
-        raise _type_unknown(summary_type)
+    _check_type(summary_type)
+    if not (1 <= limit <= _MAX_ROWS and 0 <= offset <= _MAX_ROWS):
+        raise UsageError(
+            "limit_invalid",
+            "no list goes so far",
+            why=f"--limit from 1, --offset from 0, each at most {_MAX_ROWS:,}",
+            hint="negmem summary show --user NAME --limit 100",
+        )
     scope = _scope(session, user)
     if session.database.row("memory", "user_known", scope) is None:
         session.warn("user_unknown", f'app "{session.app}" knows no user "{user}"')
-        return Summaries(summaries=[])
+        return Summaries(summaries=[], total=0, truncated=False)
     thread_id = None if thread is None else thread_of(session, user, thread)
-    params = {**scope, "summary_type": summary_type, "thread_id": thread_id}
+    page = {"row_limit": limit, "row_offset": offset}
+    params = {**scope, "summary_type": summary_type, "thread_id": thread_id, **page}
     rows = session.database.rows("summaries", "list", params)
-    return Summaries(summaries=[_summary(session, scope, row) for row in rows])
+    total = int(rows[0]["total"]) if rows else 0
+    found = [_summary(session, scope, row) for row in rows]
+    return Summaries(summaries=found, total=total, truncated=offset + len(found) < total)
 
 
 def thread_of(session: Session, user: str, thread: str) -> UUID:
@@ -133,8 +149,7 @@ def refresh_changed(
     Args: summary_type, only that; profile_pause_s, as `pause_s` for the user's; the rest as `refresh`.
     Raises: UsageError `summary_type_unknown`, and as `refresh`.
     """
-    if summary_type is not None and summary_type not in SUMMARY_TYPES:
-        raise _type_unknown(summary_type)
+    _check_type(summary_type)
     if thread is not None:
         threads: list[UUID | None] = [thread_of(session, user, thread)]
     elif summary_type == "user_profile":
@@ -189,7 +204,8 @@ def refresh(
     seconds is left for later where its sources changed.
     """
     summary_type = "user_profile" if thread_id is None else "session"
-    scope = {**_scope(session, user), "summary_type": summary_type, "thread_id": thread_id}
+    own = {"summary_type": summary_type, "thread_id": thread_id, "row_limit": 1, "row_offset": 0}
+    scope = {**_scope(session, user), **own}
     counter = counter or TokenCounter(session.config.llm.model)
 
     def done(action: str, reason: str) -> RefreshedSummary:
@@ -303,13 +319,14 @@ def _scope(session: Session, user: str) -> dict[str, Any]:
     return {"user_id": user, "app_name": session.app}
 
 
-def _type_unknown(summary_type: str) -> UsageError:
-    return UsageError(
-        "summary_type_unknown",
-        f"{summary_type[:60]!r} is no type of summary",
-        why=f"the types are {', '.join(SUMMARY_TYPES)}",
-        hint="--type user_profile",
-    )
+def _check_type(summary_type: str | None) -> None:
+    if summary_type is not None and summary_type not in SUMMARY_TYPES:
+        raise UsageError(
+            "summary_type_unknown",
+            f"{summary_type[:60]!r} is no type of summary",
+            why=f"the types are {', '.join(SUMMARY_TYPES)}",
+            hint="--type user_profile",
+        )
 
 
 def _read(session: Session, scope: dict[str, Any]) -> _Read:
@@ -322,17 +339,14 @@ def _read(session: Session, scope: dict[str, Any]) -> _Read:
         most = _SOURCE_CHARS
     else:
         params = {**scope, "row_limit": _SESSION_MEMORIES}
-        memories, facts, most = (
-            database.rows("summaries", "session_memories", params),
-            [],
-            _TURN_CHARS,
-        )
+        memories = database.rows("summaries", "session_memories", params)
+        facts, most = [], _TURN_CHARS
     sources = [fact_source(row["type"], row["key"], row["value"]) for row in facts]
     sources += [
         Source(
             text=row["content"][:most] if scope["thread_id"] else plain_line(row["content"], most),
             speaker=row["speaker"],
-            day=None if row["occurred_at"] is None else _day(row["occurred_at"]),
+            day=None if row["occurred_at"] is None else utc_day(row["occurred_at"]),
         )
         for row in memories
     ]
@@ -345,13 +359,9 @@ def _read(session: Session, scope: dict[str, Any]) -> _Read:
     )
 
 
-def _day(moment: datetime) -> str:
-    return f"{moment.astimezone(timezone.utc):%Y-%m-%d}"
-
-
 def _summary(session: Session, scope: dict[str, Any], row: dict[str, Any]) -> Summary:
     details = row.pop("details")
-    del row["age_s"]
+    del row["age_s"], row["total"]
     own = {**scope, "summary_type": row["type"], "thread_id": row.pop("thread_id")}
     return Summary(
         **row,
@@ -415,27 +425,13 @@ def _compose(
         else:
             held = checked(answer.value, read.sources, sections)
             if held.holds:
-                content = _fitted(held.lines, sections, counter)
+                content = fitted(held.lines, sections, MAX_TOKENS, counter.count)
                 details = {"method": "model", "dropped_lines": len(held.dropped)}
                 return _Text(content, generator.model, details)
             fallback = f"the model's answer does not hold: {held.dropped[0] if held.dropped else 'it is empty'}"
     lines = profile_lines(read.sources) if is_profile else session_lines(read.sources)
-    content = _fitted(lines, sections, counter)
+    content = fitted(lines, sections, MAX_TOKENS, counter.count)
     return _Text(content, None, {"method": "extractive", "fallback": fallback})
-
-
-def _fitted(lines: list[tuple[str, str]], sections: tuple[str, ...], counter: TokenCounter) -> str:
-    """The lines as one text within the limit: of the longest section the last line goes first."""
-    lines = list(lines)
-    while lines:
-        text = "\n".join(composed(lines, sections))
-        if counter.count(text) <= MAX_TOKENS:
-            return text
-        sizes = {name: sum(1 for section, _ in lines if section == name) for name in sections}
-        longest = max(sections, key=lambda name: sizes[name])
-        place = max(i for i, (section, _) in enumerate(lines) if section == longest)
-        del lines[place]
-    return ""
 
 
 def _write(

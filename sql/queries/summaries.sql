@@ -58,10 +58,12 @@ FROM (
 ORDER BY l.position NULLS LAST, l.created_at, l.id;
 
 -- name: list
--- params: user_id, app_name, summary_type, thread_id
+-- params: user_id, app_name, summary_type, thread_id, row_limit, row_offset
+-- returns: the user's first, then threads, the latest first; `total` counts all
 SELECT s.id, s.summary_type::text AS type, t.external_id AS thread, s.thread_id, s.content, s.details, s.token_count AS tokens,
     s.source_memory_count AS memories, s.source_fact_count AS facts, s.model_used::text AS model_used, s.version,
     s.created_at, s.updated_at, extract(epoch FROM now() - s.updated_at)::float8 AS age_s,
+    count(*) OVER () AS total,
     (SELECT count(*) FROM :"schema".item_sources AS i
      WHERE i.user_id = s.user_id AND i.app_name = s.app_name AND i.item_id = s.id)::integer AS events
 FROM :"schema".memory_summaries AS s
@@ -70,7 +72,8 @@ LEFT JOIN :"schema".threads AS t
 WHERE s.user_id = %(user_id)s::varchar AND s.app_name = %(app_name)s::varchar
     AND (%(summary_type)s::text IS NULL OR s.summary_type = %(summary_type)s::text)
     AND (%(thread_id)s::uuid IS NULL OR s.thread_id = %(thread_id)s::uuid)
-ORDER BY s.summary_type DESC, s.updated_at DESC, s.id;
+ORDER BY s.summary_type DESC, s.updated_at DESC, s.id
+LIMIT %(row_limit)s::integer OFFSET %(row_offset)s::integer;
 
 -- name: lock
 -- params: user_id, app_name, summary_type, thread_id

@@ -36,9 +36,11 @@ class Summary(Model):
 
 
 class Summaries(Model):
-    """Summaries of one user: the profile first, then threads, the latest first."""
+    """A page of one user's summaries: the profile first, then threads, the latest first."""
 
     summaries: list[Summary]
+    total: int
+    truncated: bool
 
 
 class RefreshedSummary(Model):

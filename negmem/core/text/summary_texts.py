@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timezone
 from typing import Any
 
 from negmem.core.text.digest import (
@@ -75,6 +76,11 @@ class Checked:
         return len(self.lines) > 0 and len(self.dropped) <= len(self.lines)
 
 
+def utc_day(moment: datetime) -> str:
+    """The day of a moment in UTC, as 2026-03-02."""
+    return f"{moment.astimezone(timezone.utc):%Y-%m-%d}"
+
+
 def fact_source(fact_type: str, key: str, value: Any) -> Source:
     """A fact as a source: its own words where it has some, with its key where they need it."""
     text = value.get("text") if isinstance(value, Mapping) else value
@@ -127,6 +133,24 @@ def composed(lines: Sequence[tuple[str, str]], sections: Sequence[str]) -> list[
             found.append(f"## {_CHINESE[section] if chinese else section.capitalize()}")
             found += [f"- {text}" for text in texts]
     return found
+
+
+def fitted(
+    lines: Sequence[tuple[str, str]],
+    sections: Sequence[str],
+    max_tokens: int,
+    count: Callable[[str], int],
+) -> str:
+    """The lines as one text within the limit: of the longest section the last line goes first."""
+    left = list(lines)
+    while left:
+        text = "\n".join(composed(left, sections))
+        if count(text) <= max_tokens:
+            return text
+        sizes = {name: sum(1 for section, _ in left if section == name) for name in sections}
+        longest = max(sections, key=lambda name: sizes[name])
+        del left[max(i for i, (section, _) in enumerate(left) if section == longest)]
+    return ""
 
 
 def request(sources: Sequence[Source], sections: Sequence[str]) -> list[dict[str, str]]:
