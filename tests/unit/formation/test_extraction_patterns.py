@@ -154,6 +154,18 @@ def test_a_fact_has_its_source_and_dates_are_absolute() -> None:
     assert later.value["when"] == "2026-03-18"
 
 
+def test_one_of_many_denied_does_not_end_another() -> None:
+    keys = {
+        text: extract(text, uuid4(), SAID)[0].key
+        for text in (
+            "I don't live in Rome.",
+            "I no longer live in Rome.",
+            "I'm no longer a student.",
+        )
+    }
+    assert list(keys.values()) == ["location:rome", "location", "occupation"]
+
+
 @pytest.mark.parametrize(
     "text",
     ["I don't really " * 2_000, "我真的还是真的还是" * 2_000, "“我说" * 5_000, "`" * 20_000, ". " * 10_000, "\x00\ud800我喜欢茶"],

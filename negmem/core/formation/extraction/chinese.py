@@ -30,6 +30,12 @@ _IS_MY = re.compile(
 _ALL_CALL_ME = re.compile(
     r"^(?:大家|朋友们?|同事们?|家里?人|身边人?)(?:一般|平时|通常)?都?(?:叫|喊|称呼)我(?P<name>[\u4e00-\u9fffA-Za-z]{1,6})$"
 )
+_TOLD = re.compile(
+    r"^我(?:是不是|有没有|以前|之前)?(?:跟你|和你|对你|给你)?(?:说过|提过|告诉过你|讲过)(?P<said>我.+?)(?:吗|没有?|么)?$"
+)
+_GREETED = re.compile(
+    r"^(?:你好|您好|大家好|嗨|哈喽|嘿)[呀啊]?[，,！! ]*我是(?P<name>(?!.*(?:[人的]|师|生|员|医|家|长|士|手)$)[\u4e00-\u9fff]{2,4}|[A-Z][a-z]+)(?=$|[，,])"
+)
 _CALLED = re.compile(
     r"^(?:它|他|她)?(?:的?名字)?(?:叫做?|名叫|名字是)(?P<name>[\u4e00-\u9fffA-Za-z]{1,8})$"
 )
@@ -39,7 +45,13 @@ _THEN_ALLERGIC = re.compile(r"^一?(?:吃|喝|碰|闻)?(?:到|了)?就(?:会)?�
 def read_chinese(sentence: Sentence, previous: str = "") -> Iterator[Found]:
     """Facts in a sentence; `previous` is the sentence before it in the same turn."""
     text = _GAP.sub("", sentence.text)
-    parts = list(clauses(text, sentence.is_question))
+    told = _TOLD.match(text) if sentence.is_question else None
+    if told:
+        text = told["said"]
+    greeted = _GREETED.match(text)
+    if greeted:
+        yield Found("profile", "name", greeted["name"], greeted["name"])
+    parts = list(clauses(text, sentence.is_question and not told))
     wholes = [part.whole for part in parts]
     other: str | None = None
     speaker_named = False

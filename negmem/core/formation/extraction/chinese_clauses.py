@@ -130,6 +130,8 @@ def clauses(sentence: str, is_question: bool) -> Iterator[Clause]:
             whose, kin, rest = "ours", None, ours["rest"]
         elif bare_kin:
             whose, kin, rest = "kin", bare_kin["kin"], bare_kin["rest"]
+        elif whose == "kin" and re.match(r"^[他她它](?!们)", text):
+            rest = text[1:]
         elif _OTHERS.match(text):
             whose, kin, rest = "others", None, text
         else:

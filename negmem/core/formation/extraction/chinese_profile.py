@@ -129,6 +129,9 @@ def _names(text: str, implied: bool) -> Iterator[Found]:
 
 
 def _allergies(text: str, implied: bool) -> Iterator[Found]:
+    if re.match(r"^(?:没有?|不)(?:任何|什么)?(?:食物)?过敏", text):
+        yield from profile_fact("allergy", "过敏", True)
+        return
     match = _ALLERGY.match(text)
     if match:
         thing = match["thing"] or match["b"] or match["c"]

@@ -29,7 +29,7 @@ def found_relations(kin: str, rest: str) -> Iterator[Found]:
     rest = re.sub(r"^(?:也|都|其实|现在|目前|还|就|平时|一直|从小就?|从小){1,6}(?=.)", "", rest)
     named = _NAME_OF.match(rest)
     if named and not re.search(
-        r"人$|师$|生$|员$|长$|家$|[的不]|工程|护士|会计|律师|司机|独生|农民|素食|双胞|单身|演员",
+        r"人$|医$|师$|生$|员$|长$|家$|[的不]|工程|护士|会计|律师|司机|独生|农民|素食|双胞|单身|演员",
         named["name"],
     ):
         yield Found("relation", key, named["name"], f"{kin}{rest}")

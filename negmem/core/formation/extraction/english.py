@@ -10,7 +10,7 @@ from negmem.core.formation.extraction.english_clauses import Clause, clauses
 from negmem.core.formation.extraction.english_plans import found_plans
 from negmem.core.formation.extraction.english_preferences import found_preferences
 from negmem.core.formation.extraction.english_profile import found_profile
-from negmem.core.formation.extraction.english_relations import found_relations
+from negmem.core.formation.extraction.english_relations import OF_KIN, found_relations
 from negmem.core.formation.extraction.english_rules import found_rules
 from negmem.core.formation.extraction.found import Found
 from negmem.core.text.sentences import Sentence
@@ -65,7 +65,14 @@ def read_english(sentence: Sentence, previous: str = "") -> Iterator[Found]:
     if conditional:
         yield from conditional
         return
+    kin = ""
     for clause in clauses(text):
+        of_kin = OF_KIN.match(clause.text)
+        spoken_of = re.match(r"^(?:he|she)(?P<rest>(?:'s)?\b.*)$", clause.text, re.I)
+        if of_kin:
+            kin = of_kin["kin"]
+        elif spoken_of and kin:
+            clause = replace(clause, text=f"my {kin}{spoken_of['rest']}")
         found = list(_read(clause, text, last_thing))
         yield from found
         named = [one.object for one in found if one.type == "preference"]

@@ -60,6 +60,14 @@ _UNABLE = re.compile(
 
 def read_health(clause: str) -> Iterator[Found]:
     """Allergies and conditions."""
+    none = re.match(
+        r"^i (?:don't have|do not have|have|haven't got) (?:any|no) (?:known |food )?(?P<thing>allergies|intolerances)\b",
+        clause,
+        re.I,
+    )
+    if none:
+        yield from profile_fact("allergy", none["thing"], True)
+        return
     match = _ALLERGY.match(clause) or _HAS_ALLERGY.match(clause)
     if match:
         negated = is_negative(match.groupdict().get("not")) or bool(

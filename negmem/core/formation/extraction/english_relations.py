@@ -14,7 +14,7 @@ _KIN_WORDS = "|".join(
     sorted((re.escape(word) for word in RELATIONS if word.isascii()), key=len, reverse=True)
 )
 _KIN = rf"(?P<kin>(?:{_KIN_WORDS})s?)"
-_OF_KIN = re.compile(
+OF_KIN = re.compile(
     rf"^(?:my|our) (?P<adj>(?:new|old|other|only|own|dear|beloved|current|former|late|little|big|older|younger|elder|eldest|oldest|youngest|twin|\w+-year-old|half|step|first|second|middle|close|good|long-time|direct|line) ?){{0,6}}{_KIN}(?P<rest>\b.*)$",
     re.I,
 )
@@ -60,7 +60,7 @@ def found_relations(clause: str) -> Iterator[Found]:
     if match and match["name"][0].isupper():
         yield Found("relation", "partner", match["name"], f"partner is {match['name']}")
         return
-    match = _OF_KIN.match(clause)
+    match = OF_KIN.match(clause)
     if match is None:
         return
     word = match["kin"]

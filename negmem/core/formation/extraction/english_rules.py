@@ -35,7 +35,7 @@ _MANNER = re.compile(
     re.I,
 )
 _REPLY = re.compile(
-    r"\b(?:answers?|repl(?:y|ies)|respon(?:d|ses?)|messages?|tone|formal|informal|concise|brief|short|emojis?|bullet|markdown|units?|metric|imperial|celsius|fahrenheit|24-hour|format|to me|with me|for me|when (?:you|talking|writing|replying|i)|speak|talk to me|call me|address me|honest|blunt|direct|step[- ]by[- ]step|sources?|citations?|jargon|simple|plain|english|chinese|french|german|spanish|japanese|currency|dollars|euros|time ?zone|pronouns?|in your|your|spelling|spaces|tabs|gender[- ]neutral|oxford comma|exclamation marks?|small talk|preamble|all caps|apologi[sz]\w+|footnotes?|hashtags?|abbreviations|disclaimers?|fluff)\b",
+    r"\b(?:answers?|repl(?:y|ies)|respon(?:d|ses?)|messages?|tone|formal|informal|concise|brief|short|emojis?|bullet|markdown|units?|metric|imperial|celsius|fahrenheit|24-hour|format|to me|with me|for me|when (?:you|talking|writing|replying|i)|speak|talk to me|call me|calling me|address me|honest|blunt|direct|step[- ]by[- ]step|sources?|citations?|jargon|simple|plain|english|chinese|french|german|spanish|japanese|currency|dollars|euros|time ?zone|pronouns?|in your|your|spelling|spaces|tabs|gender[- ]neutral|oxford comma|exclamation marks?|small talk|preamble|all caps|apologi[sz]\w+|footnotes?|hashtags?|abbreviations|disclaimers?|fluff)\b",
     re.I,
 )
 _ONCE = re.compile(

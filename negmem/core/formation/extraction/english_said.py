@@ -10,7 +10,7 @@ from negmem.core.formation.extraction.found import Found
 
 ADVERBS = (
     r"(?:(?:currently|now|also|just|actually|recently|really|still|officially|only|already|originally|mostly|mainly|proudly|formally|always|usually"
-    r"|permanently|finally|happily|newly|basically|technically|all|both|never|not|no longer|even|temporarily|freshly|'ve|have|happen to) ){0,6}"
+    r"|permanently|finally|happily|newly|basically|technically|all|both|never|not|no longer|don't|do not|even|temporarily|freshly|'ve|have|happen to) ){0,6}"
 )
 NATIONALITY = re.compile(
     r"(?:(?:\w+(?:ese|ish|ian|ean|ican)|german|french|dutch|greek|thai|turk|iraqi|pakistani|israeli|czech|swiss|polish|welsh|scottish|irish|filipin[oa]|afghan|kurd(?:ish)?|uzbek"

@@ -10,6 +10,7 @@ from uuid import UUID
 from negmem.core.formation.extraction.chinese import read_chinese
 from negmem.core.formation.extraction.english import read_english
 from negmem.core.formation.extraction.found import Found
+from negmem.core.formation.extraction.keys import thing_key
 from negmem.core.formation.extraction.values import MAX_KEY_CHARS, fact_value
 from negmem.core.models.extraction import ExtractedFact
 from negmem.core.text.dates import dated, find_dates
@@ -31,6 +32,19 @@ _PLAY = re.compile(
     r"|\brole[- ]?play|\bin (?:my|the|this) (?:story|novel|game|script)\b|角色扮演|^(?:假设|假如|想象|假装|就当|设想)|(?:小说|剧本|故事)里",
     re.I,
 )
+_ONE_OF_MANY = frozenset(
+    (
+        "location",
+        "employer",
+        "occupation",
+        "hometown",
+        "nationality",
+        "school",
+        "work location",
+        "major",
+    )
+)
+_NO_LONGER = re.compile(r"\bno longer\b|\bany ?more\b|\bnow\b|不再|已经不|早就不|了[。！!]?$", re.I)
 
 
 def found_in(text: str) -> Iterator[tuple[Found, str]]:
@@ -60,6 +74,10 @@ def extract(text: str, event_id: UUID, occurred_at: datetime | None) -> list[Ext
 
 def _fact(found: Found, said: str, event_id: UUID, occurred_at: datetime | None) -> ExtractedFact:
     value = fact_value(found.statement, found.object, found.negated)
+    key = found.key
+    if found.negated and key in _ONE_OF_MANY and not _NO_LONGER.search(said):
+        # "I don't live in Rome" says nothing against living in Paris.
+        key = f"{key}:{thing_key(found.object)}"
     valid_from = None
     if occurred_at is not None:
         if found.type in ("plan", "relation"):
@@ -73,7 +91,7 @@ def _fact(found: Found, said: str, event_id: UUID, occurred_at: datetime | None)
             valid_from = first if first < occurred_at else None
     return ExtractedFact(
         type=found.type,
-        key=found.key[:MAX_KEY_CHARS],
+        key=key[:MAX_KEY_CHARS],
         value=value,
         text=said,
         confidence=found.confidence,
