@@ -33,6 +33,7 @@ _COUNTED = ("memories", "facts", "conflicts", "links", "duplicates_merged")
 # How long workers may take to let go after Ctrl-C before their jobs are given back for them.
 _LET_GO_S = 2.0
 _LOOK_S = 0.1
+_SHOW_S = 1.0
 
 
 @dataclass(frozen=True)
@@ -288,13 +289,13 @@ class Consolidation:
             raise failure
 
     def _watch(self, threads: list[threading.Thread]) -> None:
-        shown = -1
+        shown, next_look = -1, 0.0
         while any(thread.is_alive() for thread in threads) and not self._interrupted:
             for thread in threads:
                 thread.join(_LOOK_S / len(threads))
             ended = self.ended
-            if ended != shown:
-                shown = ended
+            if ended != shown and time.monotonic() >= next_look:
+                shown, next_look = ended, time.monotonic() + _SHOW_S
                 counts = self._counts()
                 self._on_progress(
                     Progress(ended, counts.due + counts.running, self._tally.counts["facts"])
