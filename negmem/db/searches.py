@@ -19,25 +19,24 @@ _NO_PRIVILEGE = "42501"
 def run_search(database: Database, params: dict[str, Any]) -> tuple[list[dict[str, Any]], float]:
     """The rows of the block `search.search`, and the milliseconds of the round trip.
 
-    Transaction, timeouts, statement and commit travel together in a pipeline, so that a search over a
-    slow line waits once; it leaves no prepared statement and no setting behind (PgBouncer).
+    Timeouts and statement travel together in a pipeline, which is one transaction by itself (the connection
+    is in autocommit), so that a search over a slow line waits once; it leaves no prepared statement and no
+    setting behind (PgBouncer).
     Raises: DatabaseError.
     """
     queries = database.queries
     timeouts = {
         "lock_timeout_ms": database.lock_timeout_ms,
         "statement_timeout_ms": database.statement_timeout_ms,
+        "read_only": not params["record"],
     }
     statement = queries("search", "search")
     connection = database.connection
     started = time.perf_counter()
     try:
         with connection.pipeline(), connection.cursor(row_factory=dict_row) as cursor:
-            opening = "open" if params["record"] else "open_read_only"
-            connection.execute(queries("search", opening))
-            connection.execute(queries("search", "timeouts"), timeouts)
+            connection.execute(queries("search", "settings"), timeouts)
             cursor.execute(statement, params)
-            connection.execute(queries("session", "commit"))
             rows = cursor.fetchall()
     except psycopg.Error as error:
         with contextlib.suppress(psycopg.Error):
@@ -61,14 +60,13 @@ def run_recording(database: Database, noun: str, name: str, params: dict[str, An
     timeouts = {
         "lock_timeout_ms": database.lock_timeout_ms,
         "statement_timeout_ms": database.statement_timeout_ms,
+        "read_only": False,
     }
     connection = database.connection
     try:
         with connection.pipeline(), connection.cursor() as cursor:
-            connection.execute(queries("search", "open"))
-            connection.execute(queries("search", "timeouts"), timeouts)
+            connection.execute(queries("search", "settings"), timeouts)
             cursor.execute(queries(noun, name), params)
-            connection.execute(queries("session", "commit"))
             row = cursor.fetchone()
     except psycopg.Error as error:
         with contextlib.suppress(psycopg.Error):

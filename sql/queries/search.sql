@@ -1,18 +1,13 @@
 -- Searches: one statement in one round trip, that finds, records and reads what is shown.
 
--- name: open
-BEGIN;
-
--- name: open_read_only
-BEGIN READ ONLY;
-
--- name: timeouts
--- params: lock_timeout_ms, statement_timeout_ms
--- Like SET LOCAL, but as a statement with parameters, so that it can stand in a pipeline. The commit does not wait for
--- the disk: a crash of the server within a second may lose the record of a search, never more.
+-- name: settings
+-- params: lock_timeout_ms, statement_timeout_ms, read_only
+-- For the transaction alone, which in a pipeline goes on to the search. The commit does not wait for the disk: a crash of
+-- the server within a second may lose the record of a search, never more.
 SELECT set_config('synchronous_commit', 'off', true),
     set_config('lock_timeout', %(lock_timeout_ms)s::integer::text, true),
-    set_config('statement_timeout', %(statement_timeout_ms)s::integer::text, true);
+    set_config('statement_timeout', %(statement_timeout_ms)s::integer::text, true),
+    CASE WHEN %(read_only)s::boolean THEN set_config('transaction_read_only', 'on', true) END;
 
 -- name: search
 -- params: user_id, app_name, query, embedding, provider, model, version, dims, level, row_limit, row_offset,
