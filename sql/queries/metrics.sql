@@ -26,7 +26,10 @@ WITH asked AS (
 SELECT count(*)::integer AS searches,
     count(*) FILTER (WHERE a.budget_tokens IS NOT NULL)::integer AS contexts,
     count(*) FILTER (WHERE a.hits = 0)::integer AS zero_hits,
-    count(*) FILTER (WHERE a.fallbacks <> '[]')::integer AS fell,
+    -- Embedding that is switched off is a choice, no fall.
+    count(*) FILTER (WHERE EXISTS (
+        SELECT 1 FROM jsonb_array_elements(a.fallbacks) AS step (value)
+        WHERE step.value ->> 'code' IS DISTINCT FROM 'embedder_disabled'))::integer AS fell,
     count(*) FILTER (WHERE a.is_repeat)::integer AS repeats,
     percentile_cont(0.5) WITHIN GROUP (ORDER BY a.latency_ms) AS p50,
     percentile_cont(0.95) WITHIN GROUP (ORDER BY a.latency_ms) AS p95,

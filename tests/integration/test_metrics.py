@@ -13,6 +13,7 @@ from negmem.core.retrieval.feedback import give
 from negmem.core.retrieval.metrics import measure
 from negmem.core.retrieval.recall import recall
 from negmem.core.session import Session
+from negmem.providers.embedding import EmbedderAbsent
 from tests.support.contexts import add_fact
 from tests.support.databases import TestDatabase
 from tests.support.embedder import FakeEmbedder
@@ -77,6 +78,14 @@ def test_rates_and_layers(session: Session, database: TestDatabase) -> None:
     assert layer(found, "personalised_accuracy") == (0.5, "missed")
     assert layer(found, "repeat_question_reduction") == (None, "unknown")
     assert measure(session, user="bob").windows[1].searches == 0
+
+
+def test_embedding_switched_off_is_no_fall(session: Session) -> None:
+    session.use_embedder(EmbedderAbsent("embedder_disabled", "embedding is switched off"))
+    remember(session, "tea 茶")
+    ask(session, "tea")
+    month = measure(session).windows[1]
+    assert (month.fallback_rate, month.fallbacks) == (0.0, {"embedder_disabled": 1})
 
 
 def test_trends_compare_with_the_days_before(session: Session, database: TestDatabase) -> None:
