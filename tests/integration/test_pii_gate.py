@@ -73,14 +73,14 @@ NO_TEXT = {
     "retrieval.metrics": "figures",
     "retrieval.why_not": "ids, ranks and reasons",
 }
-# Commands that show text of a user, and those that show none.
+# Commands that show text of a user, and those that show none; an export is refused to who may not see all of it.
 READING = """
     memory list, memory history, memory show, memory edit, memory add, memory links, memory topics, core show, core set, core rm,
     summary show, summary refresh, search, context, recall, curator prune, fact set,
     fact list, fact show, fact history, fact search, conflict list, conflict show, conflict resolve
 """
 NOT_READING = """
-    pii scan, pii fix, fact rm, fact restore, embed status, embed migrate, init, doctor, demo, db start, db stop, db status, db url, db psql, db migrate, db upgrade, config show,
+    pii scan, pii fix, audit export, import, bench judge, bench load, bench history, fact rm, fact restore, embed status, embed migrate, init, doctor, demo, db start, db stop, db status, db url, db psql, db migrate, db upgrade, config show,
     config set, config export, config validate, config schema, config path, sync, diff, automation show,
     automation enable, automation disable, automation reconcile, automation run, automation logs,
     automation purge, automation export, scheduler run, scheduler status, ingest, consolidate, memory rm,
@@ -368,6 +368,8 @@ def test_commands_hold_it_too_in_text_and_json(world: World) -> None:
             shown = done.stdout + done.stderr
             assert not any(one in shown for one in SECRETS), f"{line}: {shown}"
     assert MAIL in world.cli("memory", "list", "--user", "alice").stdout
+    refused = world.cli("audit", "export", "--user", "alice", env=app)
+    assert refused.code == 1 and "export_withheld" in refused.stderr and not refused.stdout
 
 
 @pytest.mark.servers("embedded")
