@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import platform
 import random
 import subprocess
 import sys
@@ -16,8 +15,8 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import IO, Any
 
-import negmem
 from negmem.core.bench.history import keep
+from negmem.core.bench.retrieval import versions_of
 from negmem.core.bench.scoring import SEED, percentile
 from negmem.core.bench.scratch import scratch_session
 from negmem.core.bench.synthetic import SyntheticEmbedder, sentence, vocabulary
@@ -70,7 +69,7 @@ def run(
         expected = sum(one["items"] for few in raw for one in few)
         lost = expected - _counted(scratch)
         lost_logs = sum(one["retrievals"] for few in raw for one in few) - _logs(scratch)
-        versions = _versions(scratch)
+        versions = versions_of(scratch)
     single, many = (_run(few) for few in raw)
     config = LoadConfig(
         name=f"{options.rows} rows, {options.users} users, {options.clients} clients",
@@ -279,13 +278,3 @@ def _counted(session: Session) -> int:
 def _logs(session: Session) -> int:
     found = session.database.row("bench", "logs", {"app_name": session.app})
     return 0 if found is None else int(found["logs"])
-
-
-def _versions(session: Session) -> dict[str, str]:
-    row = session.database.row("bench", "versions") or {}
-    return {
-        "negmem": negmem.__version__,
-        "postgresql": str(row.get("postgresql")),
-        "pgvector": str(row.get("pgvector")),
-        "python": platform.python_version(),
-    }

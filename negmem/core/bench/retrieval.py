@@ -385,6 +385,7 @@ def _config(store: _Store, variant: Variant) -> BenchConfig:
 
 
 def versions_of(session: Session) -> dict[str, str]:
+    """Of what is measured: negmem, server, pgvector, Python."""
     row = session.database.row("bench", "versions") or {}
     return {
         "negmem": negmem.__version__,
