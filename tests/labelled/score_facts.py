@@ -23,6 +23,7 @@ from negmem.core.formation.extraction.patterns import found_in
 from negmem.core.text.sentences import folded
 
 DEV = Path(__file__).parent / "facts_dev.jsonl"
+TEST = Path(__file__).parent / "facts_test.jsonl"
 _LOOSE = re.compile(r"[\s.,;:!?\"'“”‘’。，；：！？、·~-]+")
 _ARTICLE = re.compile(r"\b(?:the|a|an)\b")
 
