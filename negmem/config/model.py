@@ -263,7 +263,7 @@ class Retrieval(Section):
         0.3, "what the best turn of its session counts for a turn; 0 switches it off", ge=0, le=2
     )
     speaker_boost: float = key(
-        0.3, "added share, where the question names who speaks; 0 switches it off", ge=0, le=1
+        0.2, "added share, where the question names who speaks; 0 switches it off", ge=0, le=1
     )
     intent_boost: float = key(
         0.15, "added share for the type that the question asks for; 0 switches it off", ge=0, le=1

@@ -46,7 +46,7 @@ CREATE OR REPLACE FUNCTION :"schema".ranked_items(
     p_context boolean DEFAULT true,
     p_neighbours double precision DEFAULT 0.5,
     p_session double precision DEFAULT 0.3,
-    p_speaker double precision DEFAULT 0.3,
+    p_speaker double precision DEFAULT 0.2,
     p_intent double precision DEFAULT 0.15,
     p_relevance boolean DEFAULT true,
     p_postings integer DEFAULT 40000

@@ -29,7 +29,7 @@ CREATE OR REPLACE FUNCTION :"schema".search_items(
     p_falls boolean DEFAULT true,
     p_neighbours double precision DEFAULT 0.5,
     p_session double precision DEFAULT 0.3,
-    p_speaker double precision DEFAULT 0.3,
+    p_speaker double precision DEFAULT 0.2,
     p_intent double precision DEFAULT 0.15,
     p_relevance boolean DEFAULT true
 )
