@@ -1,0 +1,110 @@
+"""The parts of the ranking: each does what it says, can be switched off, and all add up to the score."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from negmem.core.models.retrieval import SearchAnswer
+from negmem.core.retrieval.why_not import why_not
+from negmem.core.session import Session
+from tests.support.databases import TestDatabase
+from tests.support.embedder import FakeEmbedder, hash_vector
+from tests.support.ingesting import ingest_file, session_on, write_lines
+from tests.support.searching import ask
+
+PARTS = (
+    *("semantic_part", "keyword_part", "neighbours_part", "session_part"),
+    *("speaker_part", "intent_part", "relevance_part"),
+)
+TALK = [
+    ("user", "I left my red bicycle in the shop by the river"),
+    ("assistant", "The red bicycle can be fetched on Monday"),
+    ("user", "when is the shop open?"),
+    ("assistant", "from nine to five, 红色的自行车在河边"),
+]
+
+
+@pytest.fixture
+def session(database: TestDatabase, tmp_path: Path) -> Iterator[Session]:
+    with session_on(database, FakeEmbedder()) as opened:
+        turns = [{"role": role, "text": text} for role, text in TALK]
+        line = {"thread": "t", "user": "ada", "turns": turns}
+        ingest_file(opened, write_lines(tmp_path / "talk.jsonl", [line]))
+        yield opened
+
+
+def parts_of(answer: SearchAnswer) -> dict[str, dict[str, float]]:
+    """The contributions of each result, by its text."""
+    return {r.content: r.explain.contributions.model_dump() for r in answer.results if r.explain}
+
+
+def test_what_the_asker_says_counts_for_questions_in_the_first_person(session: Session) -> None:
+    mine = parts_of(ask(session, "where is my red bicycle?", explain=True))
+    assert mine[TALK[0][1]]["speaker"] > 0 == mine[TALK[1][1]]["speaker"]
+    for question in (
+        "where is the red bicycle?",
+        "where did you say my bicycle is?",
+        "你说我的车在哪",
+    ):
+        asked = parts_of(ask(session, question, explain=True))
+        assert all(parts["speaker"] == 0 for parts in asked.values())
+    assert parts_of(ask(session, "我的自行车在哪", explain=True))[TALK[0][1]]["speaker"] > 0
+
+
+def test_the_type_that_a_question_asks_for_is_raised(
+    session: Session, database: TestDatabase
+) -> None:
+    database.rows(
+        "UPDATE negentropy.memories SET memory_type = 'preference' WHERE content LIKE 'The red%'"
+    )
+    answer = ask(session, "which bicycle is the favorite, red?", explain=True)
+    assert answer.plan is not None and answer.plan.intent == "preference"
+    parts = parts_of(answer)
+    said = {text: sum(p.values()) - p["intent"] for text, p in parts.items()}
+    assert parts[TALK[1][1]]["intent"] == pytest.approx(0.15 * said[TALK[1][1]], abs=2e-6)
+    assert parts[TALK[0][1]]["intent"] == pytest.approx(0.03 * said[TALK[0][1]], abs=2e-6)
+    none = ask(session, "red bicycle", explain=True)
+    assert none.plan is not None and none.plan.intent is None
+    assert all(p["intent"] == 0 for p in parts_of(none).values())
+
+
+@pytest.mark.servers("embedded", "sixteen")
+def test_parts_add_up_to_the_score_whatever_the_weights(
+    session: Session, database: TestDatabase
+) -> None:
+    database.rows("UPDATE negentropy.memories SET relevance_weight = 0.5 + position / 2.0")
+    chance = random.Random(5)
+    for number in range(40):
+        off = [name for name in range(4) if chance.random() < 0.3]
+        weights = [0.0 if n in off else round(chance.random() * 2, 3) for n in range(4)]
+        question = chance.choice(["my red bicycle", "when is it?", "红色", "assistant river"])
+        rows = database.rows(
+            f"SELECT score, {', '.join(PARTS)} FROM negentropy.search_items('ada', 'negmem', %s,"
+            " %s::vector, %s, p_neighbours => %s, p_session => %s, p_speaker => %s, p_intent => %s,"
+            " p_relevance => %s)",
+            (
+                *(question, str(hash_vector(question, 32)), chance.choice(["hybrid", "keyword"])),
+                *(*weights, bool(number % 2)),
+            ),
+        )
+        for score, *parts in rows:
+            assert 0 <= score <= 1
+            assert sum(round(1e6 * part) for part in parts) == round(1e6 * score)
+            for place, part in enumerate(parts[2:6]):
+                assert part == 0 or place not in off
+        assert [row[0] for row in rows] == sorted((row[0] for row in rows), reverse=True)
+
+
+def test_why_not_tells_each_arm_and_what_would_help(session: Session) -> None:
+    shown = ask(session, "red bicycle", limit=1)
+    every = ask(session, "red bicycle", limit=10)
+    assert every.shortfall and every.shortfall.startswith("4 in all") and shown.shortfall is None
+    last = every.results[-1]
+    told = why_not(session, "ada", "red bicycle", last.id, shown, limit=1)
+    assert told.state == "ranked_below" and told.rank == 4 and told.remedies[0] == "--limit 4"
+    assert told.semantic_rank is not None and told.last_score == shown.results[0].score
+    assert told.keyword_rank is None
