@@ -132,12 +132,18 @@ def _verdict(found: Difference) -> str:
     cosmetic = len(found.changes) - len(semantic)
     if not semantic:
         extra = f" · {cosmetic} cosmetic" if cosmetic else ""
-        return f"no drift: {found.unchanged} things as declared{extra}"
+        return f"no drift: {found.unchanged} things as declared{extra}{_others(found)}"
     counts = ", ".join(
         f"{_count(semantic, action)} to {action}"
         for action in ("create", "update", "replace", "delete")
     )
-    return f"drift: {counts} · {cosmetic} cosmetic      {_way(found, len(semantic))}"
+    others = _others(found)
+    return f"drift: {counts} · {cosmetic} cosmetic{others}      {_way(found, len(semantic))}"
+
+
+def _others(found: Difference) -> str:
+    count = len(found.unmanaged)
+    return f" · {count} not ours (-v)" if count else ""
 
 
 def _way(found: Difference, differing: int) -> str:
