@@ -311,6 +311,10 @@ class _Passing:
             value = getattr(model, name)
             if name in _NAMES or value is None:
                 continue
+            # A count is none; a number that somebody stored may be a telephone's.
+            is_stored = type(model).model_fields[name].annotation is Any
+            if isinstance(value, int) and not is_stored:
+                continue
             if isinstance(value, Model):
                 seen: Any = self._part(model, name, value)
             else:

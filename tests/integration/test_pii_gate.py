@@ -49,7 +49,11 @@ MARK = {"governance.pii.policy": "mark"}
 NO_TEXT = {
     "automation": "config, functions, jobs, roles",
     "bench": "figures over public data sets",
+    "adoption": "tables and counts",
+    "cluster": "the server",
     "diagnostics": "health",
+    "installation": "tables and counts",
+    "setup": "health",
     "embedding_change": "models and counts",
     "scheduler": "jobs",
     "associations.link": "ids and weights",
@@ -145,6 +149,7 @@ def filled(empty: World) -> World:
         one, other = (found.id for found in ids if found is not None)
         associations.link(session, "alice", one, other)
         facts.set_fact(session, "alice", "profile", "邮箱", MAIL)
+        facts.set_fact(session, "alice", "profile", "fax", int(PHONE))
         changed = facts.set_fact(session, "alice", "profile", "邮箱", {"work": MAIL, "tel": PHONE})
         assert changed.fact is not None and changed.conflict_id is not None
         core_blocks.set_block(session, "alice", f"联系 alice: {PHONE}", label="persona")

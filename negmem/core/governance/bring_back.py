@@ -38,10 +38,8 @@ _NOT_BACK = {
     "namespace_members": "who shares what is granted where it holds: namespace grant",
     "tool_calls": "a rate limit of the installation",
 }
-_ANEW = {
-    "users": {"fades_threshold", "fades_lambda", "fades_next", "erasing_since"},
-    "memories": {"due_at"},
-}
+# Settings of the installation that a row was computed by.
+_ANEW = ("fades_", "due_at", "erasing_since")
 
 
 @dataclass
@@ -266,7 +264,7 @@ def _write(
     guard = guard_of(session)
     ready: list[dict[str, Any]] = []
     for row in rows:
-        mine = {key: value for key, value in row.items() if key not in _ANEW.get(table, ())}
+        mine = {key: value for key, value in row.items() if not key.startswith(_ANEW)}
         mine["app_name"] = session.app
         if table == "events":
             mine["sequence_num"] = work.sequence[row["sequence_num"]]
