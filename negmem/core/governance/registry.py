@@ -344,8 +344,13 @@ def owner_column(of: Table) -> str:
 
 
 def scanned() -> Iterator[tuple[Table, list[str]]]:
-    """Tables with the columns that a scan reads, in the order of the list."""
+    """Tables with the columns that a scan reads, in the order of the list.
+
+    Whose a row is, is read in `users` alone.
+    """
     for one in TABLES:
         columns = one.of_kind(*SCANNED)
+        if one.owner in ("user", "kind") and one.name != "users":
+            columns.remove(owner_column(one))
         if columns:
             yield one, columns
