@@ -2,10 +2,11 @@
 -- many jobs were added, or told that there is more to do.
 --
 -- A job that waits already stays the one job: it reads from the earlier of both moments on. One that runs is
--- told to be followed by another. p_since: what was recorded from then on is new to the job; NULL: all.
+-- told to be followed by another. p_since: what was recorded from then on is new to the job; NULL: all. Of one
+-- user, what was said first is read first: facts then get their versions in the order in which they came true.
 --
 -- Callers:    ingest, in the transaction that stores the turns; consolidate; any SQL client.
--- Locks:      the open jobs of the threads, in order of user and thread.
+-- Locks:      the open jobs of the threads, in order of user, time and thread.
 -- Volatility: VOLATILE, it writes.
 -- By hand:    psql -v schema=negentropy -f enqueue_consolidation.sql
 
@@ -24,14 +25,16 @@ AS $$
 DECLARE
     v_queued integer;
 BEGIN
-    INSERT INTO consolidation_jobs AS j (user_id, app_name, thread_id, job_type, payload)
+    INSERT INTO consolidation_jobs AS j (user_id, app_name, thread_id, job_type, payload, created_at)
     SELECT g.user_id, p_app_name, g.thread_id, p_job_type,
-        CASE WHEN p_since IS NULL THEN '{}' ELSE jsonb_build_object('since', p_since) END
+        CASE WHEN p_since IS NULL THEN '{}' ELSE jsonb_build_object('since', p_since) END, clock_timestamp()
     FROM (
-        SELECT DISTINCT one.user_id, one.thread_id
-        FROM unnest(p_users, p_threads) AS one (user_id, thread_id)
+        SELECT one.user_id, one.thread_id
+        FROM (SELECT DISTINCT * FROM unnest(p_users, p_threads)) AS one (user_id, thread_id)
+        LEFT JOIN threads AS t
+            ON t.user_id = one.user_id AND t.app_name = p_app_name AND t.id = one.thread_id
+        ORDER BY one.user_id, t.occurred_at NULLS FIRST, t.external_id COLLATE "C", one.thread_id
     ) AS g
-    ORDER BY g.user_id, g.thread_id
     ON CONFLICT (user_id, app_name, thread_id, job_type) WHERE status IN ('pending', 'running') DO UPDATE
         SET payload = CASE
             WHEN j.status = 'pending' AND p_since IS NULL THEN j.payload - 'since'

@@ -3,7 +3,7 @@
 --
 -- p_outcome `completed`: where more was stored meanwhile, the next job is queued in the same transaction.
 -- `failed`: it waits, each time twice as long, from p_base up to p_most and at least p_at_least; after the
--- last attempt, or with p_final, it is parked. `released`: back to the queue at once, no attempt is counted.
+-- last attempt, or with p_final, it is parked. `released`: back to its place in the queue, no attempt is counted.
 --
 -- Callers:    consolidate, the built-in scheduler.
 -- Locks:      the row of the job.
@@ -66,13 +66,12 @@ BEGIN
         p_result := '{}';
     END IF;
     v_is_last := p_outcome = 'failed' AND (p_final OR v_job.attempts >= v_job.max_attempts);
-    v_wait := CASE WHEN p_outcome = 'released' THEN interval '0'
-        ELSE GREATEST(LEAST(p_base * 2 ^ LEAST(v_job.attempts - 1, 20), p_most), p_at_least) END;
+    v_wait := GREATEST(LEAST(p_base * 2 ^ LEAST(GREATEST(v_job.attempts - 1, 0), 20), p_most), p_at_least);
     UPDATE consolidation_jobs AS j
     SET status = CASE WHEN v_is_last THEN 'failed' ELSE 'pending' END,
         parked_at = CASE WHEN v_is_last THEN clock_timestamp() END,
         completed_at = CASE WHEN v_is_last THEN clock_timestamp() END,
-        next_attempt_at = clock_timestamp() + v_wait,
+        next_attempt_at = CASE WHEN p_outcome = 'released' THEN j.next_attempt_at ELSE clock_timestamp() + v_wait END,
         attempts = CASE WHEN p_outcome = 'released' THEN GREATEST(j.attempts - 1, 0) ELSE j.attempts END,
         locked_by = NULL, lease_until = NULL,
         payload = CASE WHEN p_outcome = 'released' THEN v_job.payload ELSE v_job.payload - 'lost' END,

@@ -32,7 +32,7 @@ BEGIN
             AND (p_user_id IS NULL OR j.user_id = p_user_id)
             AND (p_thread_id IS NULL OR j.thread_id = p_thread_id)
             AND (p_job_types IS NULL OR j.job_type = ANY (p_job_types))
-        ORDER BY j.user_id, j.thread_id, j.id
+        ORDER BY j.user_id, j.created_at, j.id
         FOR UPDATE
     LOOP
         UPDATE consolidation_jobs AS j
@@ -43,7 +43,7 @@ BEGIN
         v_count := v_count + 1;
     END LOOP;
     UPDATE consolidation_jobs AS j
-    SET next_attempt_at = clock_timestamp()
+    SET next_attempt_at = now()
     WHERE j.app_name = p_app_name AND j.status = 'pending' AND j.next_attempt_at > clock_timestamp()
         AND (p_user_id IS NULL OR j.user_id = p_user_id)
         AND (p_thread_id IS NULL OR j.thread_id = p_thread_id)

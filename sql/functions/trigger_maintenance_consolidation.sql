@@ -43,26 +43,30 @@ BEGIN
     END IF;
 
     WITH queued AS (
-        INSERT INTO consolidation_jobs (user_id, app_name, thread_id, job_type)
-        SELECT t.user_id, t.app_name, t.id, 'full_consolidation'
-        FROM threads AS t
-        LEFT JOIN users AS u ON u.user_id = t.user_id AND u.app_name = t.app_name
-        WHERE t.updated_at > now() - p_interval
-            AND u.paused_at IS NULL AND u.held_at IS NULL AND u.erasing_since IS NULL
-            AND CASE
-                WHEN p_app_name IS NOT NULL THEN t.app_name = p_app_name
-                ELSE NOT EXISTS (
-                    SELECT 1 FROM memory_automation_configs AS c
-                    WHERE c.app_name = t.app_name AND NOT c.is_main
+        INSERT INTO consolidation_jobs (user_id, app_name, thread_id, job_type, created_at)
+        SELECT g.user_id, g.app_name, g.id, 'full_consolidation', clock_timestamp()
+        FROM (
+            SELECT t.user_id, t.app_name, t.id
+            FROM threads AS t
+            LEFT JOIN users AS u ON u.user_id = t.user_id AND u.app_name = t.app_name
+            WHERE t.updated_at > now() - p_interval
+                AND u.paused_at IS NULL AND u.held_at IS NULL AND u.erasing_since IS NULL
+                AND CASE
+                    WHEN p_app_name IS NOT NULL THEN t.app_name = p_app_name
+                    ELSE NOT EXISTS (
+                        SELECT 1 FROM memory_automation_configs AS c
+                        WHERE c.app_name = t.app_name AND NOT c.is_main
+                    )
+                END
+                AND NOT EXISTS (
+                    SELECT 1
+                    FROM consolidation_jobs AS j
+                    WHERE j.user_id = t.user_id AND j.app_name = t.app_name AND j.thread_id = t.id
+                        AND j.job_type = 'full_consolidation'
+                        AND j.created_at > now() - p_interval
                 )
-            END
-            AND NOT EXISTS (
-                SELECT 1
-                FROM consolidation_jobs AS j
-                WHERE j.user_id = t.user_id AND j.app_name = t.app_name AND j.thread_id = t.id
-                    AND j.job_type = 'full_consolidation'
-                    AND j.created_at > now() - p_interval
-            )
+            ORDER BY t.user_id, t.occurred_at NULLS FIRST, t.external_id COLLATE "C", t.id
+        ) AS g
         ON CONFLICT DO NOTHING
         RETURNING 1
     )

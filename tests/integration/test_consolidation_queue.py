@@ -176,6 +176,26 @@ def test_a_failed_job_waits_longer_each_time_and_is_parked_at_last(
         assert (counts.due, counts.parked) == (1, 0)
 
 
+def test_what_was_said_first_is_read_first(database: TestDatabase, tmp_path: Path) -> None:
+    lines = [
+        conversation(f"{day}日", "在吗", datetime=f"2026-03-0{day}T09:00:00Z")
+        for day in (5, 1, 4, 2, 3)
+    ]
+    with session_on(database) as session:
+        ingest_file(session, write_lines(tmp_path / "in.jsonl", lines))
+        read: list[str | None] = []
+        while (job := queue.claim(session.database, SCOPE, "w:1:0:a", 60)) is not None:
+            # One that is interrupted keeps its place, whoever goes on with it.
+            outcome = "released" if read == ["1日"] else "completed"
+            queue.finish(session.database, job.id, "w:1:0:a", outcome, backoff=NO_WAIT)
+            read.append(job.thread_name)
+        assert read == ["1日", "2日", "2日", "3日", "4日", "5日"]
+        database.rows("DELETE FROM negentropy.consolidation_jobs")
+        trigger = "SELECT negentropy.trigger_maintenance_consolidation('1 hour')"
+        assert database.value(trigger) == 5
+        assert [row[0] for row in database.rows(JOBS)] == ["1日", "2日", "3日", "4日", "5日"]
+
+
 def test_what_is_stored_while_a_job_runs_makes_the_next_one(
     database: TestDatabase, tmp_path: Path
 ) -> None:
