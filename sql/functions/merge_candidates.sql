@@ -2,7 +2,8 @@
 --
 -- Bounded for each memory, whatever the user holds: of more than 1,000 memories the 64 nearest by the sign bits in
 -- the covering index, then exactly. Same words: as many terms, the longest of them shared, at most 20. Only live
--- memories of one type whose speakers do not differ are compared; core ones are never merged.
+-- memories of one type whose speakers and roles do not differ are compared: an assistant that repeats a user is no
+-- witness. Core memories and what the step reflect made are never merged.
 --
 -- callers: core/merging.py
 -- volatility: STABLE, it reads tables
@@ -32,12 +33,14 @@ BEGIN
     FROM memory_term_stats AS s WHERE s.user_id = p_user_id AND s.app_name = p_app_name;
     RETURN QUERY
     WITH asked AS MATERIALIZED (
-        SELECT m.id, m.memory_type, m.metadata ->> 'speaker' AS speaker, v.bits, v.embedding
+        SELECT m.id, m.memory_type, m.metadata ->> 'speaker' AS speaker,
+            COALESCE(m.metadata ->> 'role', 'user') AS role, v.bits, v.embedding
         FROM memories AS m
         LEFT JOIN memory_vectors AS v
             ON v.user_id = m.user_id AND v.app_name = m.app_name AND v.memory_id = m.id AND v.model_id = v_model
         WHERE m.user_id = p_user_id AND m.app_name = p_app_name AND m.id = ANY (p_ids)
             AND m.deleted_at IS NULL AND m.memory_type <> 'core'
+            AND COALESCE(m.metadata ->> 'subtype', '') NOT IN ('reflection', 'insight')
     ),
     near AS MATERIALIZED (
         SELECT a.id, n.memory_id, n.cosine
@@ -104,6 +107,8 @@ BEGIN
     JOIN memories AS m ON m.user_id = p_user_id AND m.app_name = p_app_name AND m.id = f.memory_id
     WHERE m.deleted_at IS NULL AND m.memory_type = a.memory_type
         AND m.metadata ->> 'speaker' IS NOT DISTINCT FROM a.speaker
+        AND COALESCE(m.metadata ->> 'role', 'user') = a.role
+        AND COALESCE(m.metadata ->> 'subtype', '') NOT IN ('reflection', 'insight')
     GROUP BY 1, 2;
 END
 $function$;

@@ -27,7 +27,7 @@ FROM (
     WHERE m.user_id = %(user_id)s::varchar AND m.app_name = %(app_name)s::varchar AND m.deleted_at IS NULL
         AND (%(thread_id)s::uuid IS NULL OR m.thread_id = %(thread_id)s::uuid)
         AND (%(since)s::timestamptz IS NULL OR m.created_at >= %(since)s::timestamptz)
-        AND m.memory_type <> 'core'
+        AND m.memory_type <> 'core' AND COALESCE(m.metadata ->> 'subtype', '') NOT IN ('reflection', 'insight')
     ORDER BY m.created_at DESC, m.position DESC NULLS LAST, m.id
     LIMIT %(row_limit)s::integer
 ) AS f

@@ -106,6 +106,20 @@ def test_likeness_does_not_chain_and_what_took_in_stays(session: Session) -> Non
     assert done.merged == [(kept, longer)]  # although the new one is longer
 
 
+def test_what_the_step_reflect_made_and_what_another_role_said_are_left_alone(
+    session: Session,
+) -> None:
+    text = "User always asks for the short version of an answer"
+    told = add(session, text, metadata={"role": "user"})
+    add(session, text, metadata={"subtype": "insight"}, memory_type="semantic")
+    add(session, text + ".", memory_type="semantic", metadata={"subtype": "insight"})
+    add(session, text, metadata={"subtype": "reflection"})
+    add(session, text, metadata={"role": "assistant"})
+    assert merge(session).merged == []
+    again = add(session, text, metadata={"role": "user"})
+    assert merge(session).merged == [(told, again)]
+
+
 def test_what_must_not_go_does_not(session: Session) -> None:
     pinned = add(session, "Always answer in French please")
     memories.pin(session, "alice", [pinned])
