@@ -66,8 +66,10 @@ FROM :"schema".registered_rows(%(table)s::text, %(columns)s::text[], %(scope)s::
     %(row_limit)s::integer) AS r;
 
 -- name: rewrite
--- params: table, key, before, after
-SELECT :"schema".rewrite_registered_row(%(table)s::text, %(key)s::jsonb, %(before)s::jsonb, %(after)s::jsonb) AS written;
+-- params: table, columns, rows
+-- returns: the places of the rows that were written
+SELECT r.place
+FROM :"schema".rewrite_registered_rows(%(table)s::text, %(columns)s::text[], %(rows)s::jsonb) AS r (place);
 
 -- name: record_search
 -- params: user_id, app_name, query, memory_ids, fact_ids, items, level, fallbacks, thread, repeat_window_s

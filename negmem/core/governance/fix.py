@@ -273,17 +273,19 @@ def _rewrite(
         database.rows("pii", f"lock_{table}", {**scope, "ids": indexed})
         database.rows("pii", f"unindex_{table}", {**scope, "ids": indexed})
     done: list[_Change] = []
-    for change in changes:
-        before = {name: change.row.said[name] for name in change.after}
-        params = {
-            "table": table,
-            "key": Jsonb(change.row.key),
-            "before": Jsonb(before),
-            "after": Jsonb(change.after),
-        }
-        row = database.row("pii", "rewrite", params)
-        if row is not None and row["written"]:
-            done.append(change)
+    for columns in dict.fromkeys(tuple(sorted(change.after)) for change in changes):
+        few = [change for change in changes if tuple(sorted(change.after)) == columns]
+        given = [
+            {
+                "key": change.row.key,
+                "before": {name: change.row.said[name] for name in columns},
+                "after": change.after,
+            }
+            for change in few
+        ]
+        params = {"table": table, "columns": list(columns), "rows": Jsonb(given)}
+        rows = database.rows("pii", "rewrite", params)
+        done += [few[place] for place in sorted(row["place"] for row in rows)]
     if indexed:
         new = [c.row.id for c in done if c.row.id in set(indexed)]
         one = "memory" if table == "memories" else "fact"
