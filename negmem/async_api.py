@@ -80,6 +80,7 @@ class AsyncMemory:
         self.conflict = AsyncConflicts(self)
         self.core = AsyncCore(self)
         self.summary = AsyncSummaries(self)
+        self.retention = AsyncRetention(self)
         self.curator = AsyncCurator(self)
         self.bench = AsyncBenchmarks(self)
         self.pii = AsyncPii(self)
@@ -203,6 +204,11 @@ class AsyncInstructions(_Noun):
 class AsyncAudit(_Noun):
     """`mem.audit`: what is held about a person."""
 
+    retain = _awaited_of("audit", api.Audit.retain)
+    delete = _awaited_of("audit", api.Audit.delete)
+    anonymize = _awaited_of("audit", api.Audit.anonymize)
+    apply = _awaited_of("audit", api.Audit.apply)
+    history = _awaited_of("audit", api.Audit.history)
     export = _awaited_of("audit", api.Audit.export)
 
 
@@ -213,10 +219,22 @@ class AsyncPii(_Noun):
     fix = _awaited_of("pii", api.Pii.fix)
 
 
+class AsyncRetention(_Noun):
+    """`mem.retention`: what is forgotten, when and why."""
+
+    run = _awaited_of("retention", api.Retention.run)
+    preview = _awaited_of("retention", api.Retention.preview)
+    curve = _awaited_of("retention", api.Retention.curve)
+    explain = _awaited_of("retention", api.Retention.explain)
+    purge = _awaited_of("retention", api.Retention.purge)
+
+
 class AsyncCurator(_Noun):
     """`mem.curator`: what is kept of a user's memories."""
 
     prune = _awaited_of("curator", api.Curator.prune)
+    dedup = _awaited_of("curator", api.Curator.dedup)
+    undo_dedup = _awaited_of("curator", api.Curator.undo_dedup)
 
 
 class AsyncBenchmarks(_Noun):

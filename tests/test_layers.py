@@ -24,6 +24,8 @@ SERVICES_THAT_USE_OTHERS = (
     "negmem.core.installation",
     "negmem.core.cluster",
     "negmem.core.formation.steps",
+    "negmem.core.governance.decisions",
+    "negmem.core.governance.erasure",
 )
 MAX_LINES = 500
 

@@ -2,20 +2,142 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
-from negmem.api.arguments import Noun, user_of
+from negmem.api.arguments import Noun, id_of, ids_of, user_of
 
 if TYPE_CHECKING:
+    from negmem.core.models.audit import AuditHistory, Decided, Decision
     from negmem.core.models.export import Exported
 
 
 class Audit(Noun):
-    """`mem.audit`: what is held about a person."""
+    """`mem.audit`: what is held about a person, what was decided about it, and the trail of it."""
+
+    def retain(
+        self,
+        ids: UUID | str | Iterable[UUID | str],
+        *,
+        user: str,
+        expected_version: int | None = None,
+        idempotency_key: str | None = None,
+        note: str | None = None,
+        actor: str | None = None,
+        dry_run: bool = False,
+    ) -> Decided:
+        """Put on the trail that memories are kept. Arguments as for `delete`."""
+        decisions = _decisions("retain", ids_of(ids), expected_version, note)
+        return self.apply(
+            decisions, user=user, idempotency_key=idempotency_key, actor=actor, dry_run=dry_run
+        )
+
+    def delete(
+        self,
+        ids: UUID | str | Iterable[UUID | str],
+        *,
+        user: str,
+        expected_version: int | None = None,
+        idempotency_key: str | None = None,
+        note: str | None = None,
+        actor: str | None = None,
+        dry_run: bool = False,
+    ) -> Decided:
+        """Delete memories for good, with exactly what came from them.
+
+        Args: expected_version, the last number of the memory on the trail; idempotency_key, under which
+        the same set does nothing again and another is refused; dry_run, only say the rows by table.
+        """
+        decisions = _decisions("delete", ids_of(ids), expected_version, note)
+        return self.apply(
+            decisions, user=user, idempotency_key=idempotency_key, actor=actor, dry_run=dry_run
+        )
+
+    def anonymize(
+        self,
+        ids: UUID | str | Iterable[UUID | str],
+        *,
+        user: str,
+        expected_version: int | None = None,
+        idempotency_key: str | None = None,
+        note: str | None = None,
+        actor: str | None = None,
+        dry_run: bool = False,
+    ) -> Decided:
+        """Keep rows without what they said. Arguments as for `delete`."""
+        decisions = _decisions("anonymize", ids_of(ids), expected_version, note)
+        return self.apply(
+            decisions, user=user, idempotency_key=idempotency_key, actor=actor, dry_run=dry_run
+        )
+
+    def apply(
+        self,
+        decisions: str | Path | Sequence[Decision | dict[str, Any]],
+        *,
+        user: str,
+        idempotency_key: str | None = None,
+        actor: str | None = None,
+        dry_run: bool = False,
+    ) -> Decided:
+        """Carry out decisions in one transaction, all or none: a file, or what a line of one holds."""
+        from negmem.core.governance.decision_files import read_decisions
+        from negmem.core.governance.decisions import decide
+        from negmem.core.models.audit import Decision
+
+        if isinstance(decisions, (str, Path)):
+            wanted = read_decisions(str(decisions))
+        else:
+            wanted = [
+                one if isinstance(one, Decision) else Decision.model_validate(one)
+                for one in decisions
+            ]
+        return decide(
+            self._owner.session,
+            user_of(user),
+            wanted,
+            idempotency_key=idempotency_key,
+            actor=actor,
+            dry_run=dry_run,
+        )
+
+    def history(
+        self,
+        *,
+        user: str,
+        memory: UUID | str | None = None,
+        before: int | None = None,
+        limit: int = 100,
+    ) -> AuditHistory:
+        """A person's entries on the trail, the newest first; `before` goes on where `next` says."""
+        from negmem.core.governance.decisions import history
+
+        memory_id = None if memory is None else id_of(memory)
+        return history(
+            self._owner.session, user_of(user), memory_id=memory_id, before=before, limit=limit
+        )
 
     def export(self, path: str | Path, *, user: str) -> Exported:
         """Everything held about one person into a new file: JSON Lines, a manifest, hashes."""
         from negmem.core.governance.export import export_to_file
 
         return export_to_file(self._owner.session, user_of(user), Path(path))
+
+
+def _decisions(
+    decision: str, ids: Sequence[UUID], expected_version: int | None, note: str | None
+) -> list[Decision]:
+    from negmem.core.models.audit import Decision
+
+    return [
+        Decision.model_validate(
+            {
+                "memory_id": one,
+                "decision": decision,
+                "expected_version": expected_version,
+                "note": note,
+            }
+        )
+        for one in ids
+    ]

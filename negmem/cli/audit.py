@@ -8,16 +8,15 @@ from typing import Annotated
 
 import typer
 
+from negmem.cli import audit_decisions
 from negmem.cli.exits import ExitCode
 from negmem.cli.options import Common, User, command, new_app
 from negmem.cli.pii import progress
 
-app = new_app("What is held about a person: exported whole.")
+app = new_app("What is held about a person, what was decided about it, and the trail of it.")
 
 
-@app.callback()
-def audit() -> None:
-    """What is held about a person: exported whole."""
+app.registered_commands += audit_decisions.app.registered_commands
 
 
 @command(app, "export", path="audit export")
