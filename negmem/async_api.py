@@ -87,6 +87,7 @@ class AsyncMemory:
         self.audit = AsyncAudit(self)
         self.embed = AsyncEmbeddings(self)
         self.instruction = AsyncInstructions(self)
+        self.namespace = AsyncNamespaces(self)
         self.automation = AsyncAutomation(self)
         self.consolidation = AsyncConsolidation(self)
 
@@ -191,6 +192,15 @@ class AsyncSummaries(_Noun):
 
     show = _awaited_of("summary", api.Summaries.show)
     refresh = _awaited_of("summary", api.Summaries.refresh)
+
+
+class AsyncNamespaces(_Noun):
+    """`mem.namespace`: who shares learned knowledge and entities."""
+
+    create = _awaited_of("namespace", api.Namespaces.create)
+    list = _awaited_of("namespace", api.Namespaces.list)
+    grant = _awaited_of("namespace", api.Namespaces.grant)
+    revoke = _awaited_of("namespace", api.Namespaces.revoke)
 
 
 class AsyncInstructions(_Noun):

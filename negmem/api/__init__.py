@@ -13,6 +13,7 @@ from negmem.api.facts import Conflicts, Facts
 from negmem.api.instructions import Instructions
 from negmem.api.memories import Memories
 from negmem.api.memory import Memory, connect
+from negmem.api.namespaces import Namespaces
 from negmem.api.pii import Pii
 from negmem.api.summaries import Summaries
 
@@ -30,6 +31,7 @@ __all__ = [
     "Memories",
     "Memory",
     "Pii",
+    "Namespaces",
     "Summaries",
     "connect",
 ]

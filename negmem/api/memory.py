@@ -22,6 +22,7 @@ from negmem.api.embeddings import Embeddings
 from negmem.api.facts import Conflicts, Facts
 from negmem.api.instructions import Instructions
 from negmem.api.memories import Memories
+from negmem.api.namespaces import Namespaces
 from negmem.api.pii import Pii
 from negmem.api.summaries import Summaries
 from negmem.core.models.context import SECTIONS
@@ -93,6 +94,7 @@ class Memory:
         self.instruction = Instructions(self)
         self.automation = Automation(self)
         self.consolidation = Consolidation(self)
+        self.namespace = Namespaces(self)
 
     @property
     def session(self) -> Session:

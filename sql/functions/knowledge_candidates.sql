@@ -1,26 +1,24 @@
 -- What was learned that may help with a question: the learnings a user may read that share words with it, best first.
 --
--- Readable are the user's own, those of teams that the user is a member of, and those of the whole app. Ranked by
--- BM25 (k1 1.2, b 0.75) within each owner's statistics.
+-- Readable is what accessible_owners() says. Ranked by BM25 (k1 1.2, b 0.75) within each owner's statistics.
 --
 -- callers: get_context_window(), queries/context.sql
 -- locks: none beyond reading
 -- volatility: STABLE, it reads tables
 
-CREATE OR REPLACE FUNCTION :"schema".knowledge_candidates(p_user_id text, p_app_name text, p_query text)
+CREATE OR REPLACE FUNCTION :"schema".knowledge_candidates(
+    p_user_id text,
+    p_app_name text,
+    p_query text,
+    p_global text DEFAULT 'write'
+)
 RETURNS TABLE (rank bigint, id uuid, title text, content text, updated_at timestamptz, score double precision)
 LANGUAGE sql
 STABLE
 SET search_path = :"schema", pg_catalog, pg_temp
 AS $function$
     WITH owners AS (
-        SELECT 'user' AS owner_kind, p_user_id AS owner
-        UNION ALL
-        SELECT 'global', ''
-        UNION ALL
-        SELECT 'team', n.namespace
-        FROM namespace_members AS n
-        WHERE n.user_id = p_user_id AND n.app_name = p_app_name AND n.kind = 'team'
+        SELECT a.owner_kind, a.owner FROM accessible_owners(p_user_id, p_app_name, p_global) AS a
     ),
     asked AS MATERIALIZED (
         SELECT DISTINCT t.term FROM unnest(text_terms(p_query)) AS t (term)

@@ -24,7 +24,8 @@ LEFT JOIN (
     FROM :"schema".context_candidates(%(user_id)s::text, %(app_name)s::text, %(thread_id)s::uuid) AS s
     UNION ALL
     SELECT 'knowledge', k.id, k.title, k.content, k.updated_at, NULL, k.score, k.rank
-    FROM :"schema".knowledge_candidates(%(user_id)s::text, %(app_name)s::text, %(query)s::text) AS k
+    FROM :"schema".knowledge_candidates(%(user_id)s::text, %(app_name)s::text, %(query)s::text,
+        %(global_access)s::text) AS k
 ) AS c ON true
 ORDER BY c.section, c.rank;
 

@@ -64,6 +64,7 @@ NO_TEXT = {
     "formation.consolidate": "counts and job states",
     "formation.ingest.ingest": "counts; rejects go back to whoever sent them",
     "instructions": "written by the operator, of no user",
+    "learning.namespaces": "names of users and teams",
     "governance.bring_back": "counts",
     "governance.export": "counts and hashes; refused to who may not see raw text",
     "governance.fix": "counts",
@@ -92,7 +93,7 @@ NOT_READING = """
     automation enable, automation disable, automation reconcile, automation run, automation logs,
     automation purge, automation export, scheduler run, scheduler status, ingest, consolidate, memory rm,
     memory restore, memory pin, memory unpin, memory link, memory unlink, instruction set, instruction list,
-    instruction show, feedback, metrics, bench retrieval, completions show, completions install, uninstall
+    instruction show, namespace create, namespace list, namespace grant, namespace revoke, feedback, metrics, bench retrieval, completions show, completions install, uninstall
 """
 
 

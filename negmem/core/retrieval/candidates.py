@@ -65,6 +65,7 @@ def standing(
         "app_name": session.app,
         "thread_id": thread,
         "query": question if "knowledge" in blocks else None,
+        "global_access": session.config.learning.global_access,
     }
     rows = session.database.rows("context", "candidates", scope)
     found = [
