@@ -153,11 +153,7 @@ class RetentionPolicy(Section):
         le=10,
     )
     low_retention_threshold: float = key(
-        0.0001, "score 0..1: a memory under it may be forgotten", ge=0.000001, lt=1
-    )
-    min_age_days: int = key(640, "a younger memory is never forgotten", ge=1, le=HUNDRED_YEARS_DAYS)
-    keep_importance: float = key(
-        0.9, "importance 0..1: a memory at it or above is never forgotten", gt=0, le=1
+        0.1, "score 0..1: a memory under it may be forgotten", gt=0, lt=1
     )
     min_age_days: int = key(7, "a younger memory is never forgotten", ge=1, le=HUNDRED_YEARS_DAYS)
     max_share: float = key(
