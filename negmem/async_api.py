@@ -219,6 +219,8 @@ class AsyncAudit(_Noun):
     anonymize = _awaited_of("audit", api.Audit.anonymize)
     apply = _awaited_of("audit", api.Audit.apply)
     history = _awaited_of("audit", api.Audit.history)
+    head = _awaited_of("audit", api.Audit.head)
+    verify = _awaited_of("audit", api.Audit.verify)
     export = _awaited_of("audit", api.Audit.export)
 
 

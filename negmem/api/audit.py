@@ -10,7 +10,7 @@ from uuid import UUID
 from negmem.api.arguments import Noun, id_of, ids_of, user_of
 
 if TYPE_CHECKING:
-    from negmem.core.models.audit import AuditHistory, Decided, Decision
+    from negmem.core.models.audit import AuditHistory, Decided, Decision, TrailHead, TrailVerified
     from negmem.core.models.export import Exported
 
 
@@ -117,6 +117,18 @@ class Audit(Noun):
         return history(
             self._owner.session, user_of(user), memory_id=memory_id, before=before, limit=limit
         )
+
+    def head(self) -> TrailHead:
+        """The end of the app's trail; kept elsewhere, it proves all entries up to it."""
+        from negmem.core.governance.trail import head
+
+        return head(self._owner.session)
+
+    def verify(self, heads: Sequence[str] = ()) -> TrailVerified:
+        """Check every hash and link of the trail, and heads that were kept: lines, or files of them."""
+        from negmem.core.governance.trail import verify
+
+        return verify(self._owner.session, heads)
 
     def export(self, path: str | Path, *, user: str) -> Exported:
         """Everything held about one person into a new file: JSON Lines, a manifest, hashes."""

@@ -6,8 +6,9 @@
 --
 -- callers: cleanup_low_value_memories(), pruning, memory rm and restore, governance
 -- locks: a transaction-level advisory lock per app, so that the chain has one end
--- security: DEFINER, so that whoever may call it writes entries and nobody writes the tables; the search
---   path is pinned, no argument becomes SQL, and session_user still names the caller
+-- security: DEFINER, so that whoever may write memories writes entries and nobody writes the tables; the search
+--   path is pinned, no argument becomes SQL. Whoever may not write memories is refused, also where no roles were
+--   asked for and anybody with USAGE could call it
 -- volatility: VOLATILE, it writes
 -- returns: the number of entries
 
@@ -41,7 +42,13 @@ DECLARE
     entry_version integer;
     memory text;
     written integer := 0;
+    caller name := COALESCE(NULLIF(current_setting('role'), 'none'), session_user);
 BEGIN
+    IF NOT has_table_privilege(caller, 'memories', 'UPDATE') THEN
+        RAISE EXCEPTION 'permission denied for function record_audit_entries'
+            USING ERRCODE = 'insufficient_privilege',
+                DETAIL = format('%I may not write memories', caller);
+    END IF;
     IF COALESCE(p_user_id, '') = '' OR COALESCE(p_app_name, '') = '' THEN
         RAISE EXCEPTION 'an audit entry needs an app and a user'
             USING ERRCODE = 'invalid_parameter_value';
@@ -74,10 +81,8 @@ BEGIN
         FROM memory_audit_logs AS l
         WHERE l.app_name = p_app_name AND l.user_id = person AND l.memory_id = memory;
         last_sequence := last_sequence + 1;
-        this_hash := sha256(last_hash || convert_to(jsonb_build_array(
-            last_sequence, p_app_name, person, memory, p_decision, note_hash, key_hash, actor_hash,
-            p_actor_verified, entry_version, extract(epoch FROM now())
-        )::text, 'UTF8'));
+        this_hash := audit_entry_hash(last_hash, last_sequence, entry_id, p_app_name, person, memory, p_decision,
+            note_hash, key_hash, actor_hash, p_actor_verified, entry_version, now());
         INSERT INTO memory_audit_logs (id, app_name, user_id, memory_id, decision, note, idempotency_key,
             actor, actor_verified, version, sequence, previous_hash, entry_hash)
         VALUES (entry_id, p_app_name, person, memory, p_decision, note_hash, key_hash,

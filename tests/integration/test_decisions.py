@@ -173,7 +173,7 @@ def test_what_merged_goes_with_it_and_the_survivor_stays(
         done = decide(session, "alice", [one(loser)])
         assert reach(done)["memories"] == 1
         kept = memories.show(session, "alice", survivor)
-        assert [taken["id"] for taken in kept.metadata["merged_from"]] == [str(other)]
+        assert [taken["id"] for taken in (kept.metadata or {})["merged_from"]] == [str(other)]
         assert len(sources(session, "alice", survivor)) == 2
         done = decide(session, "alice", [one(survivor)])
         assert reach(done)["memories"] == 2, "what it took in says the same"

@@ -76,6 +76,8 @@ DOCUMENTS: dict[str, tuple[str, ...]] = {
     "audit.anonymize/1": ("negmem.core.models.audit:Decided",),
     "audit.apply/1": ("negmem.core.models.audit:Decided",),
     "audit.history/1": ("negmem.core.models.audit:AuditHistory",),
+    "audit.head/1": ("negmem.core.models.audit:TrailHead",),
+    "audit.verify/1": ("negmem.core.models.audit:TrailVerified",),
     "audit.export/1": ("negmem.core.models.export:Exported",),
     "import/1": ("negmem.core.models.export:Imported",),
     "pii.scan/1": ("negmem.core.models.pii:PiiScan",),

@@ -10,7 +10,7 @@ from negmem.cli.render.text import one_line
 
 if TYPE_CHECKING:
     from negmem.cli.render.console import Console
-    from negmem.core.models.audit import AuditHistory, Decided, Reached
+    from negmem.core.models.audit import AuditHistory, Decided, Reached, TrailHead, TrailVerified
 
 
 def draw_decided(console: Console, done: Decided) -> None:
@@ -44,3 +44,23 @@ def draw_history(console: Console, found: AuditHistory) -> None:
         console.out(f"the trail has nothing about {found.user}")
     if found.next is not None:
         console.out(f"there is more: negmem audit history --before {found.next}")
+
+
+def draw_head(console: Console, found: TrailHead) -> None:
+    """The one line to keep."""
+    console.out(found.head)
+
+
+def draw_verified(console: Console, found: TrailVerified) -> None:
+    """The verdict, faults with their place, what is proven and what is not."""
+    for one in found.faults:
+        place = "" if one.first is None else f"entry {one.first:,}"
+        if one.last is not None and one.last != one.first:
+            place = f"entries {one.first:,} to {one.last:,}"
+        console.out(f"{console.style(one.kind.ljust(15), 'fail')}  {place}  {one.said}")
+    verdict = console.style("whole", "ok") if found.whole else console.style("broken", "fail")
+    console.out(f"{verdict}  {found.entries:,} entries of {found.app}")
+    if found.proven_to is not None:
+        console.out(f"proven by a head up to entry {found.proven_to:,}")
+    for remark in found.remarks:
+        console.out(f"{console.style('note', 'warn')}  {remark}")

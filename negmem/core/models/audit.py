@@ -70,3 +70,47 @@ class AuditHistory(Model):
     user: str
     entries: list[AuditEntry]
     next: int | None
+
+
+class TrailHead(Model):
+    """The end of an app's trail: kept elsewhere, it proves all entries up to it. `head` is one line of it."""
+
+    app: str
+    sequence: int
+    entry_hash: str
+    entries: int
+    at: Instant | None
+    head: str
+
+
+class TrailFault(Model):
+    """Where the trail is not as it was written: entries `first` to `last`, and what is wrong with them.
+
+    `kind` is changed, removed, rewritten, cut, details_changed, details_missing or details_foreign.
+    """
+
+    kind: str
+    first: int | None
+    last: int | None
+    said: str
+
+
+class HeadChecked(Model):
+    """One head that was compared: whether the entry that it names is the one that stands there."""
+
+    sequence: int
+    entry_hash: str
+    holds: bool
+
+
+class TrailVerified(Model):
+    """Whether an app's trail is whole. `proven_to` is the last entry that a head vouches for; None without one."""
+
+    app: str
+    whole: bool
+    entries: int
+    faults: list[TrailFault]
+    heads: list[HeadChecked]
+    proven_to: int | None
+    remarks: list[str]
+    head: str
