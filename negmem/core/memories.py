@@ -10,6 +10,7 @@ from uuid import UUID
 
 from psycopg.types.json import Jsonb
 
+from negmem.core import reflected
 from negmem.core.models.memory import (
     MEMORY_TYPES,
     AddedMemory,
@@ -373,11 +374,13 @@ def _change(
             else:
                 block = "forget" if action == "remove" else "restore"
                 session.database.rows("memory", block, params)
+        derived = reflected.follow(session, scope, todo, action, dry_run=dry_run)
     return MemoryChange(
         action=action,
         changed=todo,
         unchanged=[i for i in wanted if i in found and i not in todo],
         unknown=[i for i in wanted if i not in found],
+        derived=derived,
         dry_run=dry_run,
     )
 

@@ -101,3 +101,27 @@ FROM :"schema".item_sources AS i
 WHERE i.user_id = %(user_id)s::varchar AND i.app_name = %(app_name)s::varchar
     AND i.item_id = ANY (%(source_ids)s::uuid[])
 ON CONFLICT DO NOTHING;
+
+-- name: resting_on
+-- params: user_id, app_name, ids
+-- returns: live lessons and insights that were made of one of these memories
+SELECT m.id
+FROM :"schema".memories AS m
+WHERE m.user_id = %(user_id)s::varchar AND m.app_name = %(app_name)s::varchar AND m.deleted_at IS NULL
+    AND m.metadata ->> 'subtype' IN ('reflection', 'insight') AND m.metadata -> 'source_ids' ?| %(ids)s::text[]
+ORDER BY m.id;
+
+-- name: withdrawn
+-- params: user_id, app_name, ids, reason
+-- returns: those that went with one of these memories and rest on no other one that is removed
+SELECT m.id
+FROM :"schema".memories AS m
+WHERE m.user_id = %(user_id)s::varchar AND m.app_name = %(app_name)s::varchar
+    AND m.deleted_at IS NOT NULL AND m.deleted_reason = %(reason)s::text
+    AND m.metadata ->> 'subtype' IN ('reflection', 'insight') AND m.metadata -> 'source_ids' ?| %(ids)s::text[]
+    AND NOT EXISTS (
+        SELECT 1
+        FROM :"schema".memories AS s
+        WHERE s.user_id = m.user_id AND s.app_name = m.app_name AND s.deleted_at IS NOT NULL
+            AND m.metadata -> 'source_ids' ? s.id::text AND NOT s.id::text = ANY (%(ids)s::text[]))
+ORDER BY m.id;

@@ -11,7 +11,7 @@ from uuid import UUID
 import pytest
 
 from negmem import api
-from negmem.core import installation
+from negmem.core import installation, memories, reflected
 from negmem.core.formation.pipeline import Work
 from negmem.core.formation.reflections import LESSONS_A_DAY, Reflector
 from negmem.core.formation.steps import reflect
@@ -191,6 +191,33 @@ def test_insights_are_semantic_memories_with_their_sources(
     database.rows("DELETE FROM negentropy.memory_formation")  # as if the marks had been lost
     reflect.run(work(session, thinker.generator))
     assert len(stored(database, "insight")) == 1
+
+
+def test_an_insight_goes_and_comes_back_with_what_it_was_made_of(
+    session: Session, database: TestDatabase
+) -> None:
+    said(session, *TALK)
+    reflect.run(work(session, Thinker(insights(GOOD)).generator))
+    asked(database, "Where?")
+    reflect.run(work(session))
+    rows = database.rows(
+        "SELECT id, metadata -> 'source_ids' FROM negentropy.memories"
+        " WHERE metadata ->> 'subtype' = 'insight'"
+    )
+    made, sources = rows[0][0], [UUID(one) for one in rows[0][1]]
+    planned = memories.remove(session, "ada", sources[:1], dry_run=True)
+    assert made in planned.derived
+    first = memories.remove(session, "ada", sources[:1])
+    assert first.derived == planned.derived
+    assert memories.show(session, "ada", made).deleted_reason == reflected.REASON
+    assert made not in memories.remove(session, "ada", sources[1:2]).derived, "gone already"
+    # As long as one of them is removed, what was made of both is.
+    assert made not in memories.restore(session, "ada", sources[:1]).derived
+    assert made in memories.restore(session, "ada", sources[1:2]).derived
+    assert memories.show(session, "ada", made).deleted_at is None
+    memories.remove(session, "ada", [made])
+    memories.remove(session, "ada", sources[:1])
+    assert made not in memories.restore(session, "ada", sources[:1]).derived, "taken back by hand"
 
 
 def test_an_insight_that_does_not_hold_is_dropped_and_counted(

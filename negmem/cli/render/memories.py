@@ -92,6 +92,8 @@ def draw_change(console: Console, change: MemoryChange) -> None:
     would = "would be " if change.dry_run else ""
     for memory_id in change.changed:
         console.out(f"{memory_id}  {would}{done}")
+    for memory_id in change.derived:
+        console.out(f"{memory_id}  {would}{done} too: it was made of that")
     for memory_id in change.unchanged:
         console.out(f"{memory_id}  unchanged: {idle}")
     for memory_id in change.unknown:

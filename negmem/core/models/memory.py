@@ -59,12 +59,16 @@ class MemoryList(Model):
 
 
 class MemoryChange(Model):
-    """What a command did to memories: `changed` of those named, `unknown` are not this user's."""
+    """What a command did to memories: `changed` of those named, `unknown` are not this user's.
+
+    `derived`: lessons and insights that were made of one of them; they go, and come back, with it.
+    """
 
     action: str
     changed: list[UUID]
     unchanged: list[UUID]
     unknown: list[UUID]
+    derived: list[UUID] = []
     dry_run: bool = False
 
 
