@@ -15,6 +15,7 @@ from negmem.api.memories import Memories
 from negmem.api.memory import Memory, connect
 from negmem.api.namespaces import Namespaces
 from negmem.api.pii import Pii
+from negmem.api.retention import Retention
 from negmem.api.summaries import Summaries
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "Memories",
     "Memory",
     "Pii",
+    "Retention",
     "Namespaces",
     "Summaries",
     "connect",

@@ -24,6 +24,7 @@ from negmem.api.instructions import Instructions
 from negmem.api.memories import Memories
 from negmem.api.namespaces import Namespaces
 from negmem.api.pii import Pii
+from negmem.api.retention import Retention
 from negmem.api.summaries import Summaries
 from negmem.core.models.context import SECTIONS
 from negmem.core.session import Session, open_session
@@ -86,6 +87,7 @@ class Memory:
         self.conflict = Conflicts(self)
         self.core = Core(self)
         self.summary = Summaries(self)
+        self.retention = Retention(self)
         self.curator = Curator(self)
         self.bench = Benchmarks(self)
         self.pii = Pii(self)

@@ -153,9 +153,12 @@ class RetentionPolicy(Section):
         le=10,
     )
     low_retention_threshold: float = key(
-        0.1, "score 0..1: a memory under it may be forgotten", gt=0, lt=1
+        0.0001, "score 0..1: a memory under it may be forgotten", ge=0.000001, lt=1
     )
-    min_age_days: int = key(7, "a younger memory is never forgotten", ge=1, le=HUNDRED_YEARS_DAYS)
+    min_age_days: int = key(640, "a younger memory is never forgotten", ge=1, le=HUNDRED_YEARS_DAYS)
+    keep_importance: float = key(
+        0.9, "importance 0..1: a memory at it or above is never forgotten", gt=0, le=1
+    )
     max_share: float = key(
         0.2,
         "share 0..1 of one user's memories that may go in a day (20 rows may always go)",
@@ -391,10 +394,10 @@ class Formation(Section):
 
 
 class LogRetention(Section):
-    """The way back after forgetting, lifetimes of logs. This version purges nothing by itself."""
+    """The way back after forgetting, lifetimes of logs: what `retention purge` keeps to."""
 
     restore_window_days: int = key(
-        30, "a deleted memory can be restored for so long", ge=0, le=HUNDRED_YEARS_DAYS
+        90, "a deleted memory can be restored for so long", ge=0, le=HUNDRED_YEARS_DAYS
     )
     retrieval_log_days: int = key(
         90, "how long searches and their feedback are kept", ge=1, le=HUNDRED_YEARS_DAYS
@@ -444,12 +447,12 @@ class Learning(Section):
     entity: ReviewableStore = key(ReviewableStore(enabled=True), "People, firms and things.")
     knowledge: KnowledgeStore = KnowledgeStore()
     session_context: SessionContextStore = SessionContextStore()
+    decision_log: DecisionLogStore = DecisionLogStore()
     global_access: Literal["write", "read", "members"] = key(
         "write",
         "what a user may do in the namespace global without a grant: write (and read), read, or"
         " members: nothing",
     )
-    decision_log: DecisionLogStore = DecisionLogStore()
 
 
 class Doctor(Section):

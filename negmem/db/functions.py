@@ -90,6 +90,7 @@ def variables(automation: Mapping[str, Any], schema: str, vector_schema: str) ->
         "decay_lambda": number(retention["decay_lambda"]),
         "low_retention_threshold": number(retention["low_retention_threshold"]),
         "min_age_days": number(retention["min_age_days"]),
+        "keep_importance": number(retention["keep_importance"]),
         "max_share": number(retention["max_share"]),
         "max_rows": number(retention["max_rows"]),
         "max_tokens": number(context["max_tokens"]),

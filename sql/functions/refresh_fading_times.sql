@@ -1,6 +1,6 @@
 -- Computes the fading times of one user under the app's present settings, one bounded step at a time.
 --
--- users.fades_threshold and fades_lambda name the settings; fades_next is where the next step goes on.
+-- users.fades_threshold, fades_lambda, fades_min_age and fades_importance name the settings; fades_next is where the next step goes on.
 -- When they differ from the app's settings, the recompute begins anew.
 --
 -- Callers:    cleanup_low_value_memories, after a change of the config.
@@ -24,16 +24,21 @@ DECLARE
     next_id uuid;
     step uuid[];
 BEGIN
-    SELECT s.threshold, s.decay_lambda INTO settings FROM retention_settings(p_app_name) AS s;
-    INSERT INTO users AS u (user_id, app_name, fades_threshold, fades_lambda, fades_next)
-    VALUES (p_user_id, p_app_name, settings.threshold, settings.decay_lambda,
-        '00000000-0000-0000-0000-000000000000')
+    SELECT s.threshold, s.decay_lambda, s.min_age_days, s.keep_importance INTO settings
+    FROM retention_settings(p_app_name) AS s;
+    INSERT INTO users AS u (user_id, app_name, fades_threshold, fades_lambda, fades_min_age,
+        fades_importance, fades_next)
+    VALUES (p_user_id, p_app_name, settings.threshold, settings.decay_lambda, settings.min_age_days,
+        settings.keep_importance, '00000000-0000-0000-0000-000000000000')
     ON CONFLICT (user_id, app_name) DO UPDATE
         SET fades_threshold = excluded.fades_threshold,
             fades_lambda = excluded.fades_lambda,
+            fades_min_age = excluded.fades_min_age,
+            fades_importance = excluded.fades_importance,
             fades_next = CASE
-                WHEN (u.fades_threshold, u.fades_lambda)
-                    IS DISTINCT FROM (excluded.fades_threshold, excluded.fades_lambda)
+                WHEN (u.fades_threshold, u.fades_lambda, u.fades_min_age, u.fades_importance)
+                    IS DISTINCT FROM (excluded.fades_threshold, excluded.fades_lambda,
+                        excluded.fades_min_age, excluded.fades_importance)
                 THEN excluded.fades_next
                 ELSE u.fades_next
             END

@@ -19,10 +19,12 @@ VOLATILE
 SET search_path = :"schema", pg_catalog, pg_temp
 AS $function$
     WITH settings AS (
-        SELECT s.threshold, s.decay_lambda FROM retention_settings(p_app_name) AS s
+        SELECT s.threshold, s.decay_lambda, s.min_age_days, s.keep_importance
+        FROM retention_settings(p_app_name) AS s
     ),
     chosen AS (
-        SELECT m.id, m.thread_id, m.access_count, m.last_accessed_at, m.created_at, m.memory_type, m.metadata
+        SELECT m.id, m.thread_id, m.access_count, m.last_accessed_at, m.created_at, m.memory_type, m.metadata,
+            m.importance_score
         FROM memories AS m
         WHERE m.user_id = p_user_id AND m.app_name = p_app_name
             AND (p_ids IS NULL OR m.id = ANY (p_ids))
@@ -47,9 +49,10 @@ AS $function$
             calculate_retention_score(c.access_count, c.last_accessed_at, c.created_at, c.memory_type,
                 COALESCE(r.related_count, 0)::integer, retention_decay_override(c.metadata), now(),
                 s.decay_lambda) AS score,
-            retention_crossing_time(c.access_count, c.last_accessed_at, c.created_at, c.memory_type,
+            retention_fades_at(c.access_count, c.last_accessed_at, c.created_at, c.memory_type,
                 COALESCE(r.related_count, 0)::integer, retention_decay_override(c.metadata),
-                s.threshold, s.decay_lambda) AS fades_at,
+                c.importance_score, s.threshold, s.decay_lambda, s.min_age_days,
+                s.keep_importance) AS fades_at,
             retention_basis(c.access_count, c.last_accessed_at, c.created_at, c.memory_type,
                 c.metadata) AS fades_basis
         FROM chosen AS c
@@ -57,8 +60,9 @@ AS $function$
         LEFT JOIN related AS r ON r.thread_id = c.thread_id
     ),
     recorded AS (
-        INSERT INTO users AS u (user_id, app_name, fades_threshold, fades_lambda)
-        SELECT p_user_id, p_app_name, s.threshold, s.decay_lambda
+        INSERT INTO users AS u (user_id, app_name, fades_threshold, fades_lambda, fades_min_age,
+            fades_importance)
+        SELECT p_user_id, p_app_name, s.threshold, s.decay_lambda, s.min_age_days, s.keep_importance
         FROM settings AS s
         WHERE EXISTS (SELECT 1 FROM chosen)
             AND (p_ids IS NULL OR NOT EXISTS (
@@ -66,9 +70,11 @@ AS $function$
                 WHERE m.user_id = p_user_id AND m.app_name = p_app_name AND m.id <> ALL (p_ids)))
         ON CONFLICT (user_id, app_name) DO UPDATE
             SET fades_threshold = excluded.fades_threshold, fades_lambda = excluded.fades_lambda,
+                fades_min_age = excluded.fades_min_age, fades_importance = excluded.fades_importance,
                 fades_next = NULL
-            WHERE (u.fades_threshold, u.fades_lambda, u.fades_next)
-                IS DISTINCT FROM (excluded.fades_threshold, excluded.fades_lambda, NULL)
+            WHERE (u.fades_threshold, u.fades_lambda, u.fades_min_age, u.fades_importance, u.fades_next)
+                IS DISTINCT FROM (excluded.fades_threshold, excluded.fades_lambda,
+                    excluded.fades_min_age, excluded.fades_importance, NULL)
     ),
     changed AS (
         UPDATE memories AS m

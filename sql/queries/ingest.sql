@@ -65,8 +65,9 @@ WITH given AS MATERIALIZED (
         %(thread_times)s::timestamptz[]) AS g (user_id, external_id, state, occurred_at)
 ),
 known AS (
-    INSERT INTO :"schema".users (user_id, app_name, fades_threshold, fades_lambda)
-    SELECT g.user_id, %(app_name)s::varchar, s.threshold, s.decay_lambda
+    INSERT INTO :"schema".users (user_id, app_name, fades_threshold, fades_lambda, fades_min_age,
+        fades_importance)
+    SELECT g.user_id, %(app_name)s::varchar, s.threshold, s.decay_lambda, s.min_age_days, s.keep_importance
     FROM (SELECT DISTINCT one.user_id FROM given AS one) AS g
     CROSS JOIN :"schema".retention_settings(%(app_name)s::text) AS s
     ORDER BY g.user_id
@@ -161,11 +162,12 @@ neighbours AS MATERIALIZED (
     ) AS facts
 ),
 fresh AS MATERIALIZED (
-    SELECT r.related::bigint AS related, s.threshold, s.decay_lambda,
+    SELECT r.related::bigint AS related, s.threshold, s.decay_lambda, s.min_age_days, s.keep_importance,
         :"schema".calculate_retention_score(0, now(), now(), 'episodic', r.related, NULL, now(),
             s.decay_lambda) AS score,
-        :"schema".retention_crossing_time(0, now(), now(), 'episodic', r.related, NULL, s.threshold,
-            s.decay_lambda) AS fades_at,
+        :"schema".retention_fades_at(0, now(), now(), 'episodic', r.related, NULL,
+            :"schema".calculate_importance_score(0, now(), now(), 'episodic'), s.threshold, s.decay_lambda,
+            s.min_age_days, s.keep_importance) AS fades_at,
         :"schema".calculate_importance_score(0, now(), now(), 'episodic') AS importance
     FROM :"schema".retention_settings(%(app_name)s::text) AS s
     CROSS JOIN generate_series(0, 5) AS r (related)
@@ -180,8 +182,9 @@ remembered AS (
                 :"schema".retention_decay_override(t.metadata), now(), f.decay_lambda)
             ELSE f.score END,
         CASE WHEN t.metadata ? 'decay_override'
-            THEN :"schema".retention_crossing_time(0, now(), now(), 'episodic', f.related::integer,
-                :"schema".retention_decay_override(t.metadata), f.threshold, f.decay_lambda)
+            THEN :"schema".retention_fades_at(0, now(), now(), 'episodic', f.related::integer,
+                :"schema".retention_decay_override(t.metadata), f.importance, f.threshold, f.decay_lambda,
+                f.min_age_days, f.keep_importance)
             ELSE f.fades_at END,
         :"schema".retention_basis(0, now(), now(), 'episodic', t.metadata),
         f.importance

@@ -29,9 +29,9 @@ C = "cleanup_memories"
 def test_a_job_runs_now_without_pg_cron_and_is_logged(
     negmem: CliRunner, database: TestDatabase
 ) -> None:
-    add_memory(database, "去年的航班", days=90)
+    add_memory(database, "前年的航班", days=700)
     dry = negmem("automation", "run", C, "--dry-run").ok()
-    assert "would run  SELECT negentropy.cleanup_low_value_memories(0.1, 7, 0.1)" in dry.stdout
+    assert "would run  SELECT negentropy.cleanup_low_value_memories(0.0001, 640, 0.1)" in dry.stdout
     assert len(live(database)) == 1
     done = negmem("automation", "run", C, "--json").ok().json
     assert (done["status"], done["rows_touched"], done["calls"]) == ("succeeded", 1, 2)

@@ -141,7 +141,7 @@ def test_the_yaml_wins_where_it_alone_changed(negmem: CliRunner, database: TestD
     assert shown.code == 3
     config = [change for change in shown.json["changes"] if change["kind"] == "config"]
     assert [(c["name"], c["before"], c["after"], c["reason"]) for c in config] == [
-        ("automation.retention.low_retention_threshold", "0.1", "0.05", "yaml_changed")
+        ("automation.retention.low_retention_threshold", "0.0001", "0.05", "yaml_changed")
     ]
     done = negmem("sync", "--json").ok().json
     assert {change["kind"] for change in done["applied"]} == {"config", "function"}
@@ -152,7 +152,7 @@ def test_the_yaml_wins_where_it_alone_changed(negmem: CliRunner, database: TestD
     ) == [(["automation.retention.low_retention_threshold"], "sync")]
     assert negmem("diff").code == 0
     assert negmem("sync", "--json").ok().json["applied"] == []
-    assert stored(database, "retention.min_age_days") == 7
+    assert stored(database, "retention.min_age_days") == 640
 
 
 def test_the_database_wins_where_it_alone_changed(
@@ -211,7 +211,7 @@ def test_an_app_of_its_own_leaves_the_defaults_alone(
     declare(negmem, "automation:\n  retention: {low_retention_threshold: 0.3}\n")
     done = negmem("sync", "--app", "crm", "--json").ok().json
     assert {change["kind"] for change in done["applied"]} == {"config"}
-    assert stored(database, "retention.low_retention_threshold") == 0.1
+    assert stored(database, "retention.low_retention_threshold") == 0.0001
     shown = negmem("automation", "show", "--app", "crm", "--json").ok().json
     assert [job["name"] for job in shown["jobs"]] == [
         "cleanup_memories@crm",
@@ -219,7 +219,7 @@ def test_an_app_of_its_own_leaves_the_defaults_alone(
         "reweight_relevance@crm",
     ]
     assert shown["jobs"][0]["command"] == (
-        "SELECT negentropy.cleanup_low_value_memories(0.3, 7, 0.1, p_app_name => 'crm',"
+        "SELECT negentropy.cleanup_low_value_memories(0.3, 640, 0.1, p_app_name => 'crm',"
         " p_max_share => 0.2, p_max_rows => 10000)"
     )
     database.rows(shown["jobs"][0]["command"])

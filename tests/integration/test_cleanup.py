@@ -18,6 +18,15 @@ CLEANUP = "SELECT negentropy.cleanup_low_value_memories(0.1, 7, 0.1)"
 ALL = "SELECT negentropy.cleanup_low_value_memories(0.1, 7, 0.1, p_max_share => 1, p_max_rows => NULL)"
 
 
+@pytest.fixture(autouse=True)
+def stored(database: TestDatabase) -> None:
+    """The stored config has the numbers of the calls, so that the rows are found by the index."""
+    database.rows(
+        "UPDATE negentropy.memory_automation_configs SET config = jsonb_set(config, '{retention}',"
+        """ config -> 'retention' || '{"low_retention_threshold": 0.1, "min_age_days": 7}')"""
+    )
+
+
 def test_what_is_under_the_threshold_is_soft_deleted_with_a_trail(database: TestDatabase) -> None:
     old = add_memory(database, "the meeting is over 会议结束了", days=40)
     fresh = add_memory(database, "a new job 新工作", days=1)
@@ -158,7 +167,7 @@ def test_a_user_loses_at_most_a_fifth_a_day_but_twenty_may_always_go(
         " WHERE deleted_at IS NOT NULL"
     )
     assert database.value(CLEANUP) == 32 + 10
-    assert database.value("SELECT negentropy.cleanup_low_value_memories(p_max_share => 1)") == 128
+    assert database.value(ALL) == 128
 
 
 def test_one_call_takes_at_most_max_rows(database: TestDatabase) -> None:
@@ -274,8 +283,9 @@ def test_a_sweep_mends_the_fading_times_of_raw_rows(database: TestDatabase) -> N
     assert database.value(CLEANUP) == 0
     assert database.value("SELECT count(*) FROM negentropy.memories WHERE due_at > now()") == 30
     assert database.rows(
-        "SELECT fades_threshold, fades_lambda, fades_next FROM negentropy.users"
-    ) == [(0.1, 0.1, None)]
+        "SELECT fades_threshold, fades_lambda, fades_min_age, fades_importance, fades_next"
+        " FROM negentropy.users"
+    ) == [(0.1, 0.1, 7, 0.9, None)]
 
 
 def test_a_changed_config_is_recomputed_in_bounded_steps(database: TestDatabase) -> None:
@@ -283,7 +293,8 @@ def test_a_changed_config_is_recomputed_in_bounded_steps(database: TestDatabase)
     assert database.value(ALL) == 0
     database.rows(
         "UPDATE negentropy.memory_automation_configs"
-        " SET config = jsonb_set(config, '{retention,low_retention_threshold}', '0.2')"
+        " SET config = jsonb_set(config, '{retention}', config -> 'retention'"
+        """ || '{"low_retention_threshold": 0.2, "min_age_days": 30}')"""
     )
     call = "SELECT negentropy.cleanup_low_value_memories(0.2, 30, 0.1, p_max_rows => 12)"
     pending = "SELECT fades_next IS NOT NULL FROM negentropy.users"
@@ -292,7 +303,8 @@ def test_a_changed_config_is_recomputed_in_bounded_steps(database: TestDatabase)
         assert database.value(call) == 0
         states.append(database.value(pending))
     assert states == [True, True, False]
-    assert database.value("SELECT count(*) FROM negentropy.memories WHERE due_at <= now()") == 30
+    due = "SELECT count(*) FROM negentropy.memories WHERE due_at <= now() + interval '10 days'"
+    assert database.value(due) == 30
     assert (
         database.value(
             "SELECT negentropy.cleanup_low_value_memories(0.2, 7, 0.1, p_max_rows => 12)"
@@ -397,7 +409,8 @@ def test_senseless_numbers_are_refused(database: TestDatabase) -> None:
 
 
 def test_the_operators_statement_and_its_defaults(database: TestDatabase) -> None:
-    add_memory(database, days=60)
+    add_memory(database, days=600)
+    add_memory(database, days=660)
     assert database.value("SELECT negentropy.cleanup_low_value_memories()") == 1
     names = database.rows(
         "SELECT count(*) FROM pg_proc WHERE proname = 'cleanup_low_value_memories'"

@@ -25,7 +25,7 @@ from tests.support.roles import login_role
 pytestmark = pytest.mark.needs_cron
 
 C, T, R = "cleanup_memories", "trigger_consolidation", "reweight_relevance"
-COMMAND = "SELECT negentropy.cleanup_low_value_memories(0.1, 7, 0.1)"
+COMMAND = "SELECT negentropy.cleanup_low_value_memories(0.0001, 640, 0.1)"
 
 
 @pytest.fixture
@@ -105,7 +105,7 @@ ALTERATIONS = [
     Alteration("seconds", lambda d: d.alter(schedule="30 seconds"), "schedule", "update"),
     Alteration(
         "another threshold",
-        lambda d: d.alter(command=COMMAND.replace("0.1, 7", "0.5, 7")),
+        lambda d: d.alter(command=COMMAND.replace("0.0001,", "0.5,")),
         "command",
         "update",
     ),
@@ -292,7 +292,7 @@ def test_each_app_with_a_config_has_jobs_of_its_own(session: Session, desk: Cron
     row = next(row for row in desk.jobs() if "@" in row["jobname"])
     assert row["jobname"] == desk.name(C) + "@订单's"
     assert row["command"] == (
-        "SELECT negentropy.cleanup_low_value_memories(0.3, 7, 0.1, p_app_name => '订单''s',"
+        "SELECT negentropy.cleanup_low_value_memories(0.3, 640, 0.1, p_app_name => '订单''s',"
         " p_max_share => 0.5, p_max_rows => 10000)"
     )
     assert desk.database.rows(row["command"]) == [(0,)]

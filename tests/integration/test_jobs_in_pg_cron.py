@@ -82,7 +82,7 @@ def test_a_switch_schedules_and_unschedules(
     done = switch(session, "cleanup_memories", True)
     assert (done.status, done.scheduled, session.warnings) == ("scheduled", True, [])
     row = desk.job()
-    assert row["command"] == "SELECT negentropy.cleanup_low_value_memories(0.1, 7, 0.1)"
+    assert row["command"] == "SELECT negentropy.cleanup_low_value_memories(0.0001, 640, 0.1)"
     assert (row["schedule"], row["database"], row["active"]) == ("0 2 * * *", database.name, True)
     again = switch(session, "cleanup_memories", True)
     assert (again.changed, again.applied, desk.job()) == (False, [], row)

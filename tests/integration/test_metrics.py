@@ -108,7 +108,7 @@ def test_advice_is_applied_only_when_asked(session: Session, database: TestDatab
     for n in range(24):
         ask(session, f"xyzzy {n}", level="ilike")
     (advice,) = measure(session).advice
-    assert (advice.code, advice.current, advice.proposed) == ("forget_less", 0.1, 0.0667)
+    assert (advice.code, advice.current, advice.proposed) == ("forget_less", 0.0001, 0.000067)
     assert (
         not measure(session, set_key=setter(session, "x", dry_run=True), dry_run=True)
         .advice[0]
@@ -119,6 +119,6 @@ def test_advice_is_applied_only_when_asked(session: Session, database: TestDatab
     assert done.applied
     stored = read_stored(session)
     assert stored.revision == revision + 1
-    assert stored.automation["retention"]["low_retention_threshold"] == 0.0667
+    assert stored.automation["retention"]["low_retention_threshold"] == 0.000067
     reason = "SELECT reason FROM negentropy.memory_automation_config_history ORDER BY revision DESC"
     assert database.value(reason) == "metrics --apply"

@@ -76,7 +76,7 @@ def test_operator_sql_sees_the_jobs_that_are_on(
             (
                 "cleanup_memories",
                 "0 2 * * *",
-                "SELECT negentropy.cleanup_low_value_memories(0.1, 7, 0.1)",
+                "SELECT negentropy.cleanup_low_value_memories(0.0001, 640, 0.1)",
                 True,
             ),
             (

@@ -40,7 +40,7 @@ def test_commands_are_those_of_the_reference_at_the_default_config() -> None:
     assert [(job.name, job.command, job.enabled) for job in jobs] == [
         (
             "cleanup_memories",
-            "SELECT negentropy.cleanup_low_value_memories(0.1, 7, 0.1)",
+            "SELECT negentropy.cleanup_low_value_memories(0.0001, 640, 0.1)",
             False,
         ),
         (

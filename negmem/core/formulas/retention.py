@@ -230,6 +230,22 @@ def crossing_time(
     return _instant(high)
 
 
+def forgettable_from(
+    crosses_at: datetime | None, created_at: datetime | None, *, min_age_days: float
+) -> datetime | None:
+    """When a memory may go: it has crossed the threshold and has its minimum age; None for never.
+
+    The age is counted in spans of 24 hours, so no zone and no change of the clocks shifts it.
+    SQL twin: sql/functions/retention_fades_at.sql, which also knows importance.
+    """
+    if crosses_at is None or created_at is None:
+        return crosses_at
+    grown = epoch_seconds(created_at) + min_age_days * SECONDS_PER_DAY
+    if max(grown, epoch_seconds(crosses_at)) > _LAST_SECOND:
+        return None
+    return max(crosses_at, _EPOCH + timedelta(seconds=max(_FIRST_SECOND, grown)))
+
+
 def _instant(second: int) -> datetime:
     """The second of the epoch as a date that every zone can show (years 1 to 9999)."""
     return _EPOCH + timedelta(seconds=max(_FIRST_SECOND, min(_LAST_SECOND, second)))

@@ -104,7 +104,8 @@ _STORE = "its words and vectors follow an edit by the commands of its store"
 TABLES: tuple[Table, ...] = (
     _table(
         "users", "whom an app knows", text="hold_reason",
-        plain="created_at fades_threshold fades_lambda fades_next paused_at held_at erasing_since",
+        plain="created_at fades_threshold fades_lambda fades_min_age fades_importance fades_next"
+        " paused_at held_at erasing_since",
     ),
     _table(
         "threads", "conversations", name_="external_id", json="state metadata",

@@ -15,7 +15,7 @@ SetKey = Callable[[str, str], ConfigChange]
 """Sets one key of the stored config to a value, as `config set` does."""
 
 MIN_SEARCHES = 20
-_LEAST_THRESHOLD = 0.02
+_LEAST_THRESHOLD = 0.000001
 _MOST_THRESHOLD = 0.3
 _FAST_GROWTH = 0.2
 _THRESHOLD = "automation.retention.low_retention_threshold"
@@ -55,8 +55,8 @@ def advice_of(grounds: Grounds, automation: Automation) -> list[Advice]:
     found = []
     threshold = automation.retention.low_retention_threshold
     if grounds.searches >= MIN_SEARCHES and grounds.hit_rate is not None:
-        lower = round(max(_LEAST_THRESHOLD, threshold * 2 / 3), 4)
-        higher = round(min(_MOST_THRESHOLD, threshold * 4 / 3), 4)
+        lower = round(max(_LEAST_THRESHOLD, threshold * 2 / 3), 6)
+        higher = round(min(_MOST_THRESHOLD, threshold * 4 / 3), 6)
         if grounds.hit_rate < 0.80 and lower < threshold:
             finding = (
                 f"{grounds.hit_rate:.0%} of the searches found something (80 % wanted): forget less"
@@ -98,9 +98,14 @@ def apply(advice: Sequence[Advice], set_key: SetKey) -> list[Advice]:
         if one.key is None:
             done.append(one)
             continue
-        change = set_key(one.key, str(one.proposed))
+        change = set_key(one.key, _plain(one.proposed or 0))
         done.append(one.model_copy(update={"applied": change.changed and not change.dry_run}))
     return done
+
+
+def _plain(value: float) -> str:
+    """A number as `config set` takes it, without an exponent."""
+    return f"{value:.6f}".rstrip("0").rstrip(".")
 
 
 def _setting(code: str, finding: str, key: str, current: float, proposed: float) -> Advice:
@@ -110,7 +115,7 @@ def _setting(code: str, finding: str, key: str, current: float, proposed: float)
         key=key,
         current=current,
         proposed=proposed,
-        command=f"negmem config set {key} {proposed:g}",
+        command=f"negmem config set {key} {_plain(proposed)}",
         applied=False,
     )
 

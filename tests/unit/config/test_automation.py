@@ -15,12 +15,13 @@ from negmem.config.problems import ConfigError
 from negmem.errors import NegmemError, UsageError
 
 
-def test_the_defaults_are_those_of_the_first_design() -> None:
+def test_the_defaults_are_those_that_are_documented() -> None:
     assert default_document() == {
         "retention": {
             "decay_lambda": 0.1,
-            "low_retention_threshold": 0.1,
-            "min_age_days": 7,
+            "low_retention_threshold": 0.0001,
+            "min_age_days": 640,
+            "keep_importance": 0.9,
             "max_share": 0.2,
             "max_rows": 10_000,
             "auto_cleanup_enabled": False,

@@ -45,7 +45,7 @@ def test_the_rules(changes: dict[str, float], codes: list[str]) -> None:
 
 def test_nothing_is_proposed_beyond_the_bounds() -> None:
     document = Automation().model_dump()
-    document["retention"]["low_retention_threshold"] = 0.02
+    document["retention"]["low_retention_threshold"] = 0.000001
     document["context_assembler"] |= {"memory_ratio": 0.5, "history_ratio": 0.5}
     automation = Automation.model_validate(document)
     grounds = replace(CALM, hit_rate=0.1, context_utilization=0.1)
