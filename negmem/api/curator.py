@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from uuid import UUID
 
-from negmem.api.arguments import Noun, user_of
+from negmem.api.arguments import Noun, id_of, user_of
 
 if TYPE_CHECKING:
+    from negmem.core.models.dedup import Deduplicated
     from negmem.core.models.pruning import Pruned
 
 
@@ -22,3 +24,41 @@ class Curator(Noun):
         session = self._owner.session
         planned = prune.plan(session, user_of(user), max_age_days=max_age_days, max_count=max_count)
         return prune.preview(session, planned) if dry_run else prune.apply(session, planned)
+
+    def dedup(
+        self,
+        *,
+        user: str,
+        semantic: bool = False,
+        threshold: float | None = None,
+        compat: bool = False,
+        max_comparisons: int | None = None,
+        after: UUID | str | None = None,
+        dry_run: bool = False,
+    ) -> Deduplicated:
+        """Remove what is said twice: the same to the letter, with `semantic` also in other words.
+
+        Args: threshold, calibrated similarity in 0..1; compat, the first design's key;
+        max_comparisons, the ceiling of a semantic run, and after, the id where it goes on.
+        """
+        from negmem.core.evolution import dedup, prune
+
+        session, owner = self._owner.session, user_of(user)
+        options = dedup.options(
+            semantic=semantic,
+            threshold=threshold,
+            compat=compat,
+            max_comparisons=max_comparisons,
+            after=None if after is None else id_of(after),
+        )
+        prune.require_removable(session, owner)
+        store = dedup.store_of(session, owner)
+        return dedup.deduplicate(session, store, options, dry_run=dry_run)
+
+    def undo_dedup(self, run: UUID | str, *, user: str, dry_run: bool = False) -> Deduplicated:
+        """Bring back what a deduplication removed."""
+        from negmem.core.evolution import dedup, prune
+
+        session, owner = self._owner.session, user_of(user)
+        prune.require_removable(session, owner)
+        return dedup.undo(session, dedup.store_of(session, owner), id_of(run), dry_run=dry_run)

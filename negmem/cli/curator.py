@@ -1,4 +1,4 @@
-"""`negmem curator`: keeps a user's memories to an age and a number."""
+"""`negmem curator`: keeps a user's memories to an age and a number, and each thing said once."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import typer
 from negmem.cli.exits import ExitCode
 from negmem.cli.options import Common, User, command, new_app
 
-app = new_app("Keep a user's memories to an age and a number.")
+app = new_app("Keep memories to an age and a number, and each thing said once.")
 
 
 @app.callback()
 def curator() -> None:
-    """Keep a user's memories to an age and a number."""
+    """Keep memories to an age and a number, and each thing said once."""
 
 
 @command(app, "prune", path="curator prune", writes=True)
@@ -64,6 +64,102 @@ def prune(
             result = pruning.apply(session, planned, on_progress=_progress(common))
         console.answer("curator.prune/1", result, draw_pruned)
     return ExitCode.DONE
+
+
+@command(app, "dedup", path="curator dedup", writes=True)
+def dedup(
+    common: Common,
+    user: User = None,
+    exact: Annotated[
+        bool, typer.Option("--exact", help="What is the same to the letter. The default.")
+    ] = False,
+    semantic: Annotated[
+        bool, typer.Option("--semantic", help="Also what says the same in other words.")
+    ] = False,
+    threshold: Annotated[
+        float | None,
+        typer.Option(
+            "--threshold",
+            metavar="S",
+            min=0,
+            max=1,
+            help="With --semantic: calibrated similarity from which two are compared. Default: 0.2.",
+        ),
+    ] = None,
+    compat: Annotated[
+        bool,
+        typer.Option("--compat", help="The first design's key: case, signs and blanks ignored."),
+    ] = False,
+    max_comparisons: Annotated[
+        int | None,
+        typer.Option(
+            "--max-comparisons", metavar="N", min=1, help="With --semantic: stop after so many."
+        ),
+    ] = None,
+    after: Annotated[
+        str | None,
+        typer.Option("--after", metavar="ID", help="Go on where a run stopped at its ceiling."),
+    ] = None,
+    undo: Annotated[
+        str | None, typer.Option("--undo", metavar="RUN", help="Bring back what a run removed.")
+    ] = None,
+) -> int:
+    """Remove what is said twice; one of each stays, and `--undo` brings the others back.
+
+    Negation, numbers, dates and names that differ keep two apart, however near they are. Shows what
+    goes and asks first.
+    """
+    from negmem.cli.render.dedup import draw_deduplicated
+    from negmem.core.evolution import dedup as deduplication
+    from negmem.core.evolution.prune import require_removable
+    from negmem.core.memories import parse_id
+
+    owner = common.require_user(user)
+    options = deduplication.options(
+        exact=exact,
+        semantic=semantic,
+        threshold=threshold,
+        compat=compat,
+        max_comparisons=max_comparisons,
+        after=None if after is None else parse_id(after),
+    )
+    run = None if undo is None else parse_id(undo)
+    console = common.console
+    with common.session() as session:
+        session.require_installed()
+        console.note(f"target: {session.database.label} (from {session.database.target.origin})")
+        require_removable(session, owner)
+        store = deduplication.store_of(session, owner)
+        if run is not None:
+            result = deduplication.undo(session, store, run, dry_run=common.dry_run)
+        else:
+            show = _stages(common)
+            is_asking = not common.dry_run and not common.yes
+            result = deduplication.deduplicate(
+                session, store, options, dry_run=common.dry_run or is_asking, on_progress=show
+            )
+            if is_asking and result.removed:
+                console.confirm(
+                    f"remove {result.removed:,} for {result.groups:,} that stay, of {owner}?"
+                )
+                result = deduplication.deduplicate(session, store, options, on_progress=show)
+            elif is_asking:
+                result = result.model_copy(update={"dry_run": False})
+        console.answer("curator.dedup/1", result, draw_deduplicated)
+    return ExitCode.DONE
+
+
+def _stages(common: Common) -> Callable[[str, int, int], None]:
+    is_shown = not common.json and not common.quiet and sys.stderr.isatty()
+
+    def show(what: str, done: int, of: int) -> None:
+        if is_shown:
+            total = f" of {of:,}" if of else ""
+            end = "\n" if done == of else ""
+            sys.stderr.write(f"\r{what} {done:,}{total}\x1b[K{end}")
+            sys.stderr.flush()
+
+    return show
 
 
 def _progress(common: Common) -> Callable[[int, int], None] | None:

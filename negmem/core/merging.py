@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime, timezone
 from typing import Any
 from uuid import UUID
 
@@ -73,7 +73,9 @@ class MergePlan:
 
 
 @dataclass(frozen=True)
-class _Text:
+class Text:
+    """What of a stored text decides whether it is merged, and which of two stays."""
+
     id: UUID
     content: str
     hash: str
@@ -85,6 +87,11 @@ class _Text:
     occurred_at: datetime | None
     created_at: datetime
     position: int | None
+
+    @property
+    def moment(self) -> datetime:
+        """When it was said, else when it was stored."""
+        return self.occurred_at or self.created_at
 
 
 def plan_merges(
@@ -102,7 +109,7 @@ def plan_merges(
     compared; settled, memories that were merged in this run and take part no more as losers.
     """
     scope = {"user_id": user, "app_name": session.app}
-    scale = _scale(session)
+    scale = stored_scale(session)
     params = {
         **scope,
         "ids": list(ids),
@@ -112,22 +119,22 @@ def plan_merges(
     pairs = session.database.rows("merge", "candidates", params)
     wanted = {row["one"] for row in pairs} | {row["other"] for row in pairs}
     rows = session.database.rows("merge", "texts", {**scope, "ids": sorted(wanted)})
-    texts = {row["id"]: _Text(**row) for row in rows}
+    texts = {row["id"]: Text(**row) for row in rows}
     plan = MergePlan(compared=len(pairs))
-    agreed: list[tuple[_Text, _Text, float | None, bool]] = []
+    agreed: list[tuple[Text, Text, float | None, bool]] = []
     for row in pairs:
         one, other = texts.get(row["one"]), texts.get(row["other"])
         if one is None or other is None:
             continue
         cosine = row["cosine"]
         similarity = None if cosine is None else round(scale.documents.similarity(cosine), 6)
-        guard, is_exact = _guard(one, other, exact_only or similarity is None)
+        guard, is_exact = guard_between(one, other, exact_only or similarity is None, similarity)
         if guard is None:
-            agreed.append((*_who_stays(one, other), similarity, is_exact))
+            agreed.append((*who_stays(one, other), similarity, is_exact))
         elif similarity is not None and guard not in ("short", "exact"):
             plan.vetoed.append(_vetoed(one, other, similarity, str(guard)))
     # The best to stay first: it takes in all that say the same, and none of those takes in another.
-    agreed.sort(key=lambda pair: (_rank(pair[0]), _rank(pair[1])))
+    agreed.sort(key=lambda pair: (rank(pair[0]), rank(pair[1])))
     gone: set[UUID] = set()
     stays: set[UUID] = set(settled)
     for survivor, loser, similarity, is_exact in agreed:
@@ -154,11 +161,11 @@ def plan_merges(
     return plan
 
 
-def _vetoed(one: _Text, other: _Text, similarity: float | None, guard: str) -> Vetoed:
+def _vetoed(one: Text, other: Text, similarity: float | None, guard: str) -> Vetoed:
     return Vetoed(one.id, other.id, similarity, guard, one.content, other.content)
 
 
-def _scale(session: Session) -> Calibration:
+def stored_scale(session: Session) -> Calibration:
     """The scale of the stored vectors, as the app's active model has it."""
     from negmem.providers.calibration import IDENTITY
 
@@ -171,14 +178,17 @@ def _scale(session: Session) -> Calibration:
         return IDENTITY
 
 
-def _guard(one: _Text, other: _Text, exact_only: bool) -> tuple[str | None, bool]:
+def guard_between(
+    one: Text, other: Text, exact_only: bool, similarity: float | None = None
+) -> tuple[str | None, bool]:
     """What keeps two memories apart, and whether they are the same to the letter.
 
     What no vector nominated, but shares its words, is only the same to the letter.
     """
     if str(other.id) in one.kept_apart or str(one.id) in other.kept_apart:
         return "kept_apart", False
-    if _DEICTIC.search(one.content) and _day(one) != _day(other):
+    is_dated = _DEICTIC.search(one.content) or _DEICTIC.search(other.content)
+    if is_dated and _utc_day(one.moment) != _utc_day(other.moment):
         return "day", False
     key = exact_key(one.content)
     is_exact = key is not None and key == exact_key(other.content)
@@ -192,8 +202,13 @@ def _guard(one: _Text, other: _Text, exact_only: bool) -> tuple[str | None, bool
     return (None if found.same else found.guard), False
 
 
-def _day(text: _Text) -> object:
-    return (text.occurred_at or text.created_at).date()
+def occasion(content: str, moment: datetime) -> date | None:
+    """The day of what was said with "today" or its like; None where any day will do."""
+    return _utc_day(moment) if _DEICTIC.search(content) else None
+
+
+def _utc_day(moment: datetime) -> date:
+    return moment.astimezone(timezone.utc).date()
 
 
 def _is_short(content: str) -> bool:
@@ -204,22 +219,23 @@ def _is_short(content: str) -> bool:
     return len(said.words) + len(said.amounts) < _MIN_WORDS
 
 
-def _rank(text: _Text) -> tuple[Any, ...]:
+def rank(text: Text) -> tuple[Any, ...]:
     """Who stays comes first; the same for whoever plans, so that runs at once agree."""
     return (
         not text.is_pinned,
         not text.took_in,
         -text.access_count,
         -len(text.content),
-        text.occurred_at or text.created_at,
+        text.moment,
         text.position or 0,
         text.created_at,
         str(text.id),
     )
 
 
-def _who_stays(one: _Text, other: _Text) -> tuple[_Text, _Text]:
-    return (one, other) if _rank(one) <= _rank(other) else (other, one)
+def who_stays(one: Text, other: Text) -> tuple[Text, Text]:
+    """The one that stays, and the one that goes."""
+    return (one, other) if rank(one) <= rank(other) else (other, one)
 
 
 def apply_merges(

@@ -26,6 +26,9 @@ AS $function$
 DECLARE
     p record;
     v_sources jsonb;
+    v_survivors uuid[] := '{}';
+    v_losers uuid[] := '{}';
+    v_notes jsonb[] := '{}';
 BEGIN
     PERFORM 1
     FROM memories AS m
@@ -47,12 +50,8 @@ BEGIN
             AND COALESCE(l.metadata -> 'kept_apart' ? x.survivor::text, false) = false
         ORDER BY x.survivor, x.loser
     LOOP
-        -- One of an earlier pair of this call may be gone by now.
-        CONTINUE WHEN EXISTS (
-            SELECT 1 FROM memories AS m
-            WHERE m.user_id = p_user_id AND m.app_name = p_app_name AND m.id IN (p.survivor, p.loser)
-                AND (m.deleted_at IS NOT NULL
-                    OR m.id = p.loser AND COALESCE(jsonb_array_length(m.metadata -> 'merged_from'), 0) > 0));
+        -- One of an earlier pair of this call may be gone by now, or have taken in another.
+        CONTINUE WHEN p.survivor = ANY (v_losers) OR p.loser = ANY (v_losers) OR p.loser = ANY (v_survivors);
         WITH inherited AS (
             INSERT INTO item_sources (user_id, app_name, item_kind, item_id, event_id, run_id, extractor, model)
             SELECT s.user_id, s.app_name, s.item_kind, p.survivor, s.event_id, s.run_id, s.extractor, s.model
@@ -62,18 +61,42 @@ BEGIN
             RETURNING event_id
         )
         SELECT COALESCE(jsonb_agg(i.event_id), '[]') INTO v_sources FROM inherited AS i;
-        UPDATE memories AS m
-        SET metadata = COALESCE(m.metadata, '{}') || jsonb_build_object('merged_from',
-                COALESCE(m.metadata -> 'merged_from', '[]') || jsonb_build_array(jsonb_build_object(
-                    'id', p.loser, 'similarity', p.similarity, 'run', p_run_id, 'at', now(), 'sources', v_sources))),
-            updated_at = now(), version = m.version + 1
-        WHERE m.user_id = p_user_id AND m.app_name = p_app_name AND m.id = p.survivor;
-        UPDATE memories AS m
-        SET metadata = COALESCE(m.metadata, '{}')
-            || jsonb_build_object('merged_into', p.survivor, 'merge_run', p_run_id)
-        WHERE m.user_id = p_user_id AND m.app_name = p_app_name AND m.id = p.loser;
-        PERFORM forget_memories(p_user_id, p_app_name, ARRAY[p.loser], 'merged into ' || p.survivor, p_actor);
-        RETURN QUERY SELECT p.survivor, p.loser;
+        v_survivors := v_survivors || p.survivor;
+        v_losers := v_losers || p.loser;
+        v_notes := v_notes || jsonb_build_object(
+            'id', p.loser, 'similarity', p.similarity, 'run', p_run_id, 'at', now(), 'sources', v_sources);
     END LOOP;
+    IF cardinality(v_losers) = 0 THEN
+        RETURN;
+    END IF;
+    UPDATE memories AS m
+    SET metadata = COALESCE(m.metadata, '{}') || jsonb_build_object('merged_from',
+            COALESCE(m.metadata -> 'merged_from', '[]') || taken.notes),
+        updated_at = now(), version = m.version + 1
+    FROM (
+        SELECT n.survivor, jsonb_agg(n.note ORDER BY n.place) AS notes
+        FROM unnest(v_survivors, v_notes) WITH ORDINALITY AS n (survivor, note, place)
+        GROUP BY n.survivor
+    ) AS taken
+    WHERE m.user_id = p_user_id AND m.app_name = p_app_name AND m.id = taken.survivor;
+    -- As forget_memories() does, but all at once: what leaves the index is found by one look at it.
+    UPDATE memories AS m
+    SET deleted_at = now(), deleted_reason = 'merged into ' || gone.survivor, updated_at = now(),
+        version = m.version + 1,
+        metadata = COALESCE(m.metadata, '{}') || jsonb_build_object('merged_into', gone.survivor, 'merge_run', p_run_id,
+            'deleted', true, 'deleted_reason', 'merged into ' || gone.survivor)
+    FROM unnest(v_survivors, v_losers) AS gone (survivor, loser)
+    WHERE m.user_id = p_user_id AND m.app_name = p_app_name AND m.id = gone.loser;
+    PERFORM unindex_memories(p_user_id, p_app_name, v_losers);
+    DELETE FROM memory_preload_cache AS c WHERE c.user_id = p_user_id AND c.app_name = p_app_name;
+    PERFORM record_audit_entries(p_app_name, p_user_id, gone.losers, 'delete', 'merged into ' || gone.survivor, NULL,
+        p_actor)
+    FROM (
+        SELECT n.survivor, array_agg(n.loser::text ORDER BY n.loser) AS losers
+        FROM unnest(v_survivors, v_losers) AS n (survivor, loser)
+        GROUP BY n.survivor
+        ORDER BY n.survivor
+    ) AS gone;
+    RETURN QUERY SELECT n.survivor, n.loser FROM unnest(v_survivors, v_losers) AS n (survivor, loser);
 END
 $function$;

@@ -66,3 +66,48 @@ FROM (
         AND :"schema".related_count(m.user_id, m.app_name, m.thread_id, m.id) < 5
 ) AS neighbours
 WHERE neighbours.ids IS NOT NULL;
+
+-- name: memory_items
+-- params: user_id, app_name, after, row_limit
+-- returns: one page of what may be a duplicate, by id
+SELECT m.id, jsonb_build_array(m.memory_type, m.metadata ->> 'speaker')::text AS group_key, m.content,
+    COALESCE(m.occurred_at, m.created_at) AS moment
+FROM :"schema".memories AS m
+WHERE m.user_id = %(user_id)s::varchar AND m.app_name = %(app_name)s::varchar AND m.deleted_at IS NULL
+    AND m.memory_type <> 'core' AND m.id > %(after)s::uuid
+ORDER BY m.id
+LIMIT %(row_limit)s::integer;
+
+-- name: memory_bits
+-- params: user_id, app_name, model_id, after, row_limit
+-- returns: one page of sign bits, by id
+SELECT v.memory_id AS id, v.bits::text AS bits
+FROM :"schema".memory_vectors AS v
+WHERE v.user_id = %(user_id)s::varchar AND v.app_name = %(app_name)s::varchar
+    AND v.model_id = %(model_id)s::smallint AND v.live AND v.memory_id > %(after)s::uuid
+ORDER BY v.memory_id
+LIMIT %(row_limit)s::integer;
+
+-- name: memory_cosines
+-- params: user_id, app_name, model_id, ones, others
+-- returns: the cosine of each pair of which both have a vector
+SELECT p.one, p.other, 1 - (a.embedding OPERATOR(:"vector_schema".<=>) b.embedding) AS cosine
+FROM unnest(%(ones)s::uuid[], %(others)s::uuid[]) AS p (one, other)
+CROSS JOIN LATERAL (
+    SELECT v.embedding FROM :"schema".memory_vectors AS v
+    WHERE v.user_id = %(user_id)s::varchar AND v.app_name = %(app_name)s::varchar
+        AND v.memory_id = p.one AND v.model_id = %(model_id)s::smallint
+    LIMIT 1
+) AS a
+CROSS JOIN LATERAL (
+    SELECT v.embedding FROM :"schema".memory_vectors AS v
+    WHERE v.user_id = %(user_id)s::varchar AND v.app_name = %(app_name)s::varchar
+        AND v.memory_id = p.other AND v.model_id = %(model_id)s::smallint
+    LIMIT 1
+) AS b;
+
+-- name: memory_count
+-- params: user_id, app_name
+SELECT count(*) AS live
+FROM :"schema".memories AS m
+WHERE m.user_id = %(user_id)s::varchar AND m.app_name = %(app_name)s::varchar AND m.deleted_at IS NULL;

@@ -84,7 +84,7 @@ NO_TEXT = {
 # Commands that show text of a user, and those that show none; an export is refused to who may not see all of it.
 READING = """
     memory list, memory history, memory show, memory edit, memory add, memory links, memory topics, core show, core set, core rm,
-    summary show, summary refresh, search, context, recall, curator prune, fact set,
+    summary show, summary refresh, search, context, recall, curator prune, curator dedup, fact set,
     fact list, fact show, fact history, fact search, conflict list, conflict show, conflict resolve
 """
 NOT_READING = """
@@ -361,6 +361,7 @@ def test_commands_hold_it_too_in_text_and_json(world: World) -> None:
         ("context", "邮箱 call card", "--user", "alice"),
         ("recall", "--user", "alice"),
         ("curator", "prune", "--user", "alice", "--max-count", "1", "--dry-run"),
+        ("curator", "dedup", "--user", "alice", "--semantic", "--dry-run"),
         ("memory", "add", f"again {PHONE}", "--user", "alice"),
         ("core", "set", "notes", f"again {PHONE}", "--user", "alice"),
         ("core", "rm", "persona", "--user", "alice", "--dry-run"),

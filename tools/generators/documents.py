@@ -68,6 +68,7 @@ DOCUMENTS: dict[str, tuple[str, ...]] = {
     "retention.curve/1": ("negmem.core.models.retention:RetentionCurve",),
     "retention.explain/1": ("negmem.core.models.retention:RetentionExplanation",),
     "retention.purge/1": ("negmem.core.models.retention:RetentionPurge",),
+    "curator.dedup/1": ("negmem.core.models.dedup:Deduplicated",),
     "curator.prune/1": ("negmem.core.models.pruning:Pruned",),
     "embed.status/1": ("negmem.core.models.embed:EmbedStatus",),
     "embed.migrate/1": ("negmem.core.models.embed:EmbedChange",),

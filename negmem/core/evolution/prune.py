@@ -52,6 +52,26 @@ def plan(session: Session, user: str, *, max_age_days: float = 0, max_count: int
     Raises: NegmemError `user_on_hold` where a legal hold forbids it.
     """
     scope = {"user_id": user, "app_name": session.app}
+    require_removable(session, user)
+    if max_age_days <= 0 and max_count <= 0:
+        session.warn("no_limit", "neither --max-age-days nor --max-count is above 0: all stay")
+    rows = session.database.rows("curator", "candidates", scope)
+    entries = [Entry(r["id"], r["created"], r["updated"], r["is_protected"]) for r in rows]
+    rule = prune(entries, _now(session), max_age_days=max_age_days, max_count=max_count)
+    return PrunePlan(
+        user=user,
+        rule=rule,
+        versions={row["id"]: row["version"] for row in rows},
+        protected=sum(entry.is_protected for entry in entries),
+    )
+
+
+def require_removable(session: Session, user: str) -> None:
+    """Warn where the user is unknown.
+
+    Raises: NegmemError `user_on_hold` where a legal hold or an erasure forbids to remove anything.
+    """
+    scope = {"user_id": user, "app_name": session.app}
     standing = session.database.row("curator", "standing", scope)
     if standing is None:
         session.warn("user_unknown", f'app "{session.app}" knows no user "{user}"')
@@ -64,17 +84,6 @@ def plan(session: Session, user: str, *, max_age_days: float = 0, max_count: int
             else "the user is being erased",
             hint="ask who set it",
         )
-    if max_age_days <= 0 and max_count <= 0:
-        session.warn("no_limit", "neither --max-age-days nor --max-count is above 0: all stay")
-    rows = session.database.rows("curator", "candidates", scope)
-    entries = [Entry(r["id"], r["created"], r["updated"], r["is_protected"]) for r in rows]
-    rule = prune(entries, _now(session), max_age_days=max_age_days, max_count=max_count)
-    return PrunePlan(
-        user=user,
-        rule=rule,
-        versions={row["id"]: row["version"] for row in rows},
-        protected=sum(entry.is_protected for entry in entries),
-    )
 
 
 def _now(session: Session) -> datetime:

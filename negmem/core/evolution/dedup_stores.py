@@ -1,0 +1,142 @@
+"""What deduplication reads and writes of a store: the rules above are the same for all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Protocol
+from uuid import UUID
+
+from negmem.core import merging
+from negmem.core.merging import Merge, Text
+from negmem.core.session import Session
+
+_PAGE = 2_000
+_FIRST = UUID(int=0)
+
+
+@dataclass(frozen=True)
+class Item:
+    """One live item; only items of one `group_key` are compared."""
+
+    id: UUID
+    group_key: str
+    content: str
+    moment: datetime
+
+
+class Store(Protocol):
+    """A store of one owner."""
+
+    name: str
+    has_vectors: bool
+
+    def items(self) -> Iterator[Item]:
+        """All live items that may be merged, by id, streamed."""
+        ...
+
+    def texts(self, ids: Sequence[UUID]) -> dict[UUID, Text]:
+        """What decides about the live ones of some items."""
+        ...
+
+    def bits(self) -> Iterator[tuple[UUID, bytes]]:
+        """The packed sign bits of the live items, by id, streamed."""
+        ...
+
+    def cosines(self, pairs: Sequence[tuple[UUID, UUID]]) -> dict[tuple[UUID, UUID], float]:
+        """The cosine of each pair of which both have a vector."""
+        ...
+
+    def apply(self, merges: Sequence[Merge], run_id: UUID) -> list[tuple[UUID, UUID]]:
+        """Merge what is still as it was planned, in one transaction; returns (survivor, loser) pairs."""
+        ...
+
+    def taken(self, run_id: UUID) -> list[UUID]:
+        """What a run merged away and nobody brought back."""
+        ...
+
+    def undo(self, run_id: UUID) -> list[UUID]:
+        """Bring back what a run merged away; returns their ids."""
+        ...
+
+    def count(self) -> int:
+        """How many items are live."""
+        ...
+
+
+class MemoryStore:
+    """The memories of one user."""
+
+    name = "memory"
+    has_vectors = True
+
+    def __init__(self, session: Session, user: str) -> None:
+        self._session = session
+        self._user = user
+        self._scope = {"user_id": user, "app_name": session.app}
+        row = session.database.row("installation", "active_model", {"app_name": session.app})
+        self._model: int | None = None if row is None else row["id"]
+
+    def items(self) -> Iterator[Item]:
+        """All live memories but core ones."""
+        for row in self._paged("memory_items", {}):
+            yield Item(**row)
+
+    def texts(self, ids: Sequence[UUID]) -> dict[UUID, Text]:
+        """As the merge step reads them."""
+        params = {**self._scope, "ids": list(ids)}
+        rows = self._session.database.rows("merge", "texts", params)
+        return {row["id"]: Text(**row) for row in rows}
+
+    def bits(self) -> Iterator[tuple[UUID, bytes]]:
+        """Those of the active model."""
+        if self._model is None:
+            return
+        for row in self._paged("memory_bits", {"model_id": self._model}):
+            bits: str = row["bits"]
+            yield (
+                row["id"],
+                int(bits.ljust(-8 * (-len(bits) // 8), "0"), 2).to_bytes(-(-len(bits) // 8), "big"),
+            )
+
+    def cosines(self, pairs: Sequence[tuple[UUID, UUID]]) -> dict[tuple[UUID, UUID], float]:
+        """Those of the active model."""
+        if self._model is None or not pairs:
+            return {}
+        params = {
+            **self._scope,
+            "model_id": self._model,
+            "ones": [one for one, _ in pairs],
+            "others": [other for _, other in pairs],
+        }
+        rows = self._session.database.rows("curator", "memory_cosines", params)
+        return {(row["one"], row["other"]): row["cosine"] for row in rows}
+
+    def apply(self, merges: Sequence[Merge], run_id: UUID) -> list[tuple[UUID, UUID]]:
+        """By the same statement as consolidation merges."""
+        return merging.apply_merges(self._session, self._user, merges, run_id)
+
+    def taken(self, run_id: UUID) -> list[UUID]:
+        """As the merge step marked them."""
+        params = {**self._scope, "run_id": run_id}
+        return [row["id"] for row in self._session.database.rows("merge", "merged_by", params)]
+
+    def undo(self, run_id: UUID) -> list[UUID]:
+        """Told apart from their survivors, so that the next run does not merge them again."""
+        return merging.undo_run(self._session, self._user, run_id)
+
+    def count(self) -> int:
+        """Core ones included."""
+        row = self._session.database.row("curator", "memory_count", self._scope)
+        return 0 if row is None else int(row["live"])
+
+    def _paged(self, block: str, params: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        after = _FIRST
+        while True:
+            page = {**self._scope, **params, "after": after, "row_limit": _PAGE}
+            rows = self._session.database.rows("curator", block, page)
+            yield from rows
+            if len(rows) < _PAGE:
+                return
+            after = rows[-1]["id"]
