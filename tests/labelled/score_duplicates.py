@@ -28,10 +28,11 @@ def verdicts(pairs: list[dict[str, Any]], threshold: float = NOMINATED_FROM) -> 
     scale = embedder.calibration.documents
     found = []
     for pair, one, other in zip(pairs, first, second, strict=True):
-        is_near = scale.similarity(float(one @ other)) >= threshold
+        similarity = scale.similarity(float(one @ other))
         key = exact_key(pair["a"])
         is_exact = key is not None and key == exact_key(pair["b"])
-        found.append(is_exact or (is_near and likeness(pair["a"], pair["b"]).same))
+        same = likeness(pair["a"], pair["b"], similarity).same
+        found.append(is_exact or (similarity >= threshold and same))
     return found
 
 

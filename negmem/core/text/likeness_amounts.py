@@ -122,7 +122,7 @@ _CLOCK = re.compile(
 _CLOCK_12 = re.compile(r"(?<![\d:.])(\d{1,2})\s*(a\.?m\b\.?|p\.?m\b\.?)")
 _DATE = re.compile(r"(?<!\d)(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?!\d)")
 _DATE_ZH = re.compile(
-    rf"(?:(\d{{4}})\s*年\s*)?(\d{{1,2}}|{_NUMERAL_ZH}{{1,2}})\s*月份?\s*(?:(\d{{1,2}}|{_NUMERAL_ZH}{{1,3}})[日号])?"
+    rf"(?:(\d{{4}})\s*年\s*)?(\d{{1,2}}|{_NUMERAL_ZH}{{1,2}})\s*月份?\s*(?:(\d{{1,2}}|{_NUMERAL_ZH}{{1,3}})\s*[日号])?"
 )
 _MONTH = "|".join(sorted(_MONTHS, key=len, reverse=True))
 _DAY_MONTH = re.compile(
@@ -141,9 +141,13 @@ _NUMBER_WORDS = re.compile(
     rf"\b(?:({'|'.join(_TENS)})(?:[- ]({'|'.join(_ONES[1:10])}))?|({'|'.join(_ONES)}))"
     r"(?:[- ](hundred|thousand|million))?\b"
 )
+_FRACTION = re.compile(
+    rf"({_NUMERAL_ZH}+|\d+)分之({_NUMERAL_ZH}+|\d+)|(?<![\d/.-])(\d{{1,3}})/(\d{{1,3}})(?![\d/.-])"
+    rf"|\b(?:a|one|(two|three)) (third|quarter|fifth|tenth)s? of\b|\b(?:one|1) (?:in|out of) ({'|'.join(_ONES[2:13])}|\d+)\b"
+)
 _ORDINAL = re.compile(rf"\b(\d+)(?:st|nd|rd|th)\b|\b({'|'.join(_ORDINALS)})\b(?!,)")
 _NUMERAL = re.compile(
-    rf"({_NUMERAL_ZH}+|半)(?=个?(?:{_UNIT})|[{_MEASURES_ZH}]|$|[，。；、,.;！!？?])|({_NUMERAL_ZH}{{2,}})"
+    rf"(?<![统唯万])({_NUMERAL_ZH}+|半)(?=个?(?:{_UNIT})|[{_MEASURES_ZH}]|$|[，。；、,.;！!？?])|({_NUMERAL_ZH}{{2,}})"
 )
 _AMOUNT = re.compile(
     rf"(?<![a-z0-9_.§:-])([$€£¥])?\s*(-?\d+(?:\.\d+)?)(?!\d)(?:\s*(?:({_UNIT})(?:es|s)?(?![a-z])))?(?![\d:])"
@@ -153,6 +157,49 @@ _PAST_HOUR = re.compile(
     rf"\b(half|quarter) (past|to) (\d{{1,2}}|{_HOURS})\b(?:\s*(a\.?m\b\.?|p\.?m\b\.?))?"
 )
 _O_CLOCK = re.compile(r"\b(\d{1,2}) ?o'clock\b(?:\s*(a\.?m\b\.?|p\.?m\b\.?))?")
+# Days that have a name; those that move through the year have no date.
+_NAMED_DAYS = {
+    "01-01": "new year's day|new years day|元旦节?",
+    "02-14": "valentine's day|情人节",
+    "05-01": "may day|(?<![周期拜])五一(?:劳动节|节)?(?![般个起直])|劳动节",
+    "06-01": "(?:六一)?儿童节",
+    "10-01": "国庆节?(?!假)|十一国庆",
+    "10-31": "halloween|万圣节",
+    "12-24": "christmas eve|平安夜",
+    "12-25": "christmas(?: day)?|圣诞节?",
+    "12-31": "new year's eve|new years eve|跨年夜",
+}
+_NAMED_DAY = [
+    (
+        re.compile(
+            rf"(?<![\w'一二三四五六七八九十])(?:{names})(?![a-z'])|(?<=[\u4e00-\u9fff])(?:{names})(?![a-z'])"
+        ),
+        day,
+    )
+    for day, names in _NAMED_DAYS.items()
+]
+_QUARTER = re.compile(
+    r"\bq([1-4])\b|\b(first|second|third|fourth|last|1st|2nd|3rd|4th) quarter\b|(?:第?([一二三四1-4])季度?)(?!节)"
+)
+_HALF = re.compile(
+    r"\b(?:(?P<whole>\d+|[a-z]+) and )?(?:a )?half (?:an?|of an?)? ?(?P<unit>hour|day|litre|liter|kilo|kilogram|mile|year|dozen|minute|km|l|kg)\b"
+    r"|\b(?P<more>\d+|[a-z]+) and a half (?P<units>hour|day|litre|liter|kilo|kilogram|mile|year|minute)s\b"
+    r"|\b(?:an?|one) (?P<one>hour|day|litre|liter|kilo|kilogram|mile|year|minute) and a half\b"
+)
+_HALF_ZH = re.compile(
+    r"半(?:个)?(小时|钟头|月|天|公斤|斤|升|年)|([一二两三四五六七八九十\d]+)个?(小时|钟头|天|公斤|斤|升|年|米)半"
+)
+_STRIPPED = "个只条张位名辆台部间件款种棵匹套"
+_ONE_OF = re.compile(
+    rf"(?<![第每十百千零唯统\d])一(?:[{_STRIPPED}]|家|项|所)(?!月|人|多|半|[天周年]|小时|星期|钟头)"
+)
+_COUNTED = re.compile(
+    rf"(?<![第每\d.])({_NUMERAL_ZH}+|\d+) ?(?!(?<=一)个人)[{_STRIPPED}](?![月小星钟])"
+)
+_A_BIT_ZH = re.compile(
+    r"(?<=[\u4e00-\u9fff])(?<![上中下午夜晚晨天在到是于点后前])一点儿?(?=[。，,.！!]|$)"
+)
+_IN_THE = re.compile(r"\b(\d{1,2}(?::\d{2})?)(?: o'clock)? in the (morning|afternoon|evening)\b")
 _THOUSANDS = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)k\b")
 _GROUPED = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _SIGNS = {"$": "usd", "€": "eur", "£": "gbp", "¥": "cny"}
@@ -185,6 +232,19 @@ def marked_amounts(text: str) -> str:
     """`text` (folded, lower case) with its amounts, dates and times as marks `§kind:value§`."""
     text = _GROUPED.sub("", text)
     text = _PAST_HOUR.sub(_past_hour, text)
+    text = _A_BIT_ZH.sub("", text)
+    text = _IN_THE.sub(lambda m: f"{m[1]} {'am' if m[2] == 'morning' else 'pm'}", text)
+    text = re.sub(r"\ba (?=(?:hundred|thousand|million)\b)", "one ", text)
+    text = re.sub(r"\b(\d+)x(?= (?:a|per|each|every|dai|week|month))", r"\1 times", text)
+    text = re.sub(r"(\d|[一二两三四五六七八九十百千万]) ?个?人(?=[。，,.！!\s]|$)", r"\1个", text)
+    for pattern, day in _NAMED_DAY:
+        text = pattern.sub(_mark("day", day), text)
+    text = _QUARTER.sub(_quarter, text)
+    text = _HALF.sub(_half, text)
+    text = _HALF_ZH.sub(_half_zh, text)
+    text = _ONE_OF.sub("", text)
+    text = re.sub("每[只名位台辆条张件款项](?=[\u4e00-\u9fff])", "每个", text)
+    text = _COUNTED.sub(lambda match: f"{_value(match[1])} ", text)
     text = _O_CLOCK.sub(lambda m: _time(int(m[1]), 0, m[2]), text)
     text = _THOUSANDS.sub(lambda m: _plain(Fraction(m[1]) * 1000), text)
     text = re.sub(r"\bonce\b(?=\s+(?:a|an|per|every)\b)", "one time", text)
@@ -195,6 +255,7 @@ def marked_amounts(text: str) -> str:
     text = re.sub(r"\b(?:fortnightly|biweekly)\b", "every two weeks", text)
     text = _DATE.sub(lambda m: _mark("date", f"{m[1]}-{int(m[2]):02}-{int(m[3]):02}"), text)
     text = _PERCENT_ZH.sub(_percent_zh, text)
+    text = _FRACTION.sub(_fraction, text)
     text = _CLOCK_ZH.sub(_clock_zh, text)
     text = _CLOCK.sub(_clock, text)
     text = _CLOCK_12.sub(lambda m: _time(int(m[1]), 0, m[2]), text)
@@ -220,6 +281,41 @@ def _mark(kind: str, value: str) -> str:
 
 def _value(text: str) -> int:
     return int(text) if text.isdecimal() else (chinese_number(text) or 0)
+
+
+def _fraction(match: re.Match[str]) -> str:
+    if match[1]:
+        share = Fraction(_value(match[2]), _value(match[1]) or 1)
+    elif match[3]:
+        share = Fraction(int(match[3]), int(match[4]) or 1)
+    elif match[6]:
+        parts = {"third": 3, "quarter": 4, "fifth": 5, "tenth": 10}[match[6]]
+        share = Fraction(_WORDS[match[5]] if match[5] else 1, parts)
+    else:
+        share = Fraction(1, int(match[7]) if match[7].isdecimal() else _WORDS[match[7]])
+    return _mark("share", str(share))
+
+
+def _quarter(match: re.Match[str]) -> str:
+    named = match[1] or match[2] or match[3]
+    order = {"first": 1, "second": 2, "third": 3, "fourth": 4, "last": 4}
+    return _mark("quarter", str(order.get(named) or _value(named[0])))
+
+
+def _half(match: re.Match[str]) -> str:
+    unit = match["unit"] or match["units"] or match["one"]
+    whole = "1" if match["one"] else (match["whole"] or match["more"] or "0")
+    if not whole.isdecimal():
+        if whole not in _WORDS:
+            return match[0]
+        whole = str(_WORDS[whole])
+    return " 6 " if unit == "dozen" else f" {whole}.5 {unit} "
+
+
+def _half_zh(match: re.Match[str]) -> str:
+    if match[1]:
+        return " 15 天" if match[1] == "月" else f" 0.5 {match[1]}"
+    return f" {_value(match[2])}.5 {match[3]}"
 
 
 def _percent_zh(match: re.Match[str]) -> str:

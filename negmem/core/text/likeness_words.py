@@ -7,6 +7,9 @@ from __future__ import annotations
 
 import re
 
+from negmem.core.text.lexicon import lines_of
+from negmem.core.text.likeness_forms import spelled_out
+
 
 def words_of(text: str) -> list[str]:
     """The words of a list that is written as a text."""
@@ -23,8 +26,20 @@ employer : works for | works at | is employed by | is employed at | work for | w
 not_anymore : no longer | not any more | not anymore | any longer | has given up | have given up | gave up | has quit | have quit | has stopped | have stopped | quit | stopped | stop
 not have : has no | have no | had no | lacks | lack | is without | doesn't have any | does not have any | don't have any
 named : goes by the name of | goes by | name is | is the name of | the name of
-reside : is based in | is living in | am living in | lives in | live in | resides in | reside in | is resident in | makes a home in | home is in | is located in | is situated in
-come_from : is originally from | originally from | comes from | come from | was born and raised in | hails from | grew up in
+reside : is based in | is living in | am living in | lives in | live in | resides in | reside in | is resident in | makes a home in | home is in | home is in
+is in : is located in | is situated in | are located in | are situated in | is held in | takes place in
+visit : been to | gone to see
+not_anymore : does not anymore
+lead : is in charge of | are in charge of | is responsible for | are responsible for | am responsible for | am in charge of | heads
+not : avoid | avoids | avoiding | steers clear of | abstains from | refrains from | refrain from
+per_night : a night | per night | each night | every night | nightly
+planned_for : is planned for | is scheduled for | is set for | is slated for | is due on | are planned for | are scheduled for
+perform : carry out | carries out | carried out | performed
+work_from_home : works from home | work from home | works remotely | work remotely | working from home | working remotely
+not married : is single | am single | is unmarried
+close_to : near to | close to | next door to | not far from
+sci_fi : science fiction | sci-fi | scifi | sci fi
+come_from : is from | am from | are from | is originally from | originally from | comes from | come from | was born and raised in | hails from | grew up in
 birthday : was born on | is born on | birthday is on | birthday is | birth date is | date of birth is | birthday falls on
 commute : goes to work | go to work | gets to work | get to work | travels to work | travel to work | commutes | commute
 by_bike : by bike | by bicycle | on a bike | on a bicycle | on bike | cycles | cycle | bikes to | rides a bike | rides a bicycle | ride a bike | ride a bicycle
@@ -48,22 +63,24 @@ united_states : united states of america | united states | the us | usa | u.s.
 united_kingdom : united kingdom | the uk | great britain
 los_angeles : los angeles | l.a.
 not eat : skips | skip | goes without
-every day : daily | each day | every single day
-every week : weekly | each week | once a week
-every month : monthly | each month | once a month
-every year : yearly | annually | each year | once a year
+per_day : daily | each day | every single day | every day | a day | per day | day by day | once a day
+per_week : weekly | each week | every week | a week | per week | once a week
+per_month : monthly | each month | every month | a month | per month | once a month
+per_year : yearly | annually | each year | every year | a year | per year | annual | once a year
+per_hour : hourly | each hour | every hour | an hour | per hour
 every : each
-not must : must not | mustn't
 want : would like to | would like | wishes to | is hoping to | hopes to | wants to | want to
 plan : is going to | are going to | intends to | intend to | is planning to | plans to | plan to | aims to
-able : is able to | are able to | am able to | knows how to | know how to | is capable of
+can : is able to | are able to | am able to | has the ability to | able to | knows how to | know how to | is capable of
 currently : at the moment | right now | at present | these days | nowadays
 usually : as a rule | most of the time | tends to | tend to
 before : prior to | ahead of
 until : till
 in_touch : get in touch with | gets in touch with | reach out to
 at_night : during the night | overnight
-not : never | cannot | can not | may not | isn't | aren't | wasn't | weren't | doesn't | don't | didn't | won't | can't | couldn't | shouldn't | wouldn't | hasn't | haven't | hadn't | nobody | none | nothing | neither | nor | unable
+not : never | nobody | none | nothing | neither | nor | is not | are not | was not | were not | am not | does not | do not | did not | not ever
+not can : can not | is not able to | are not able to | am not able to | unable to | is unable to | are unable to | am unable to | not able to
+not must : may not | is not allowed to | are not allowed to | not permitted to | is not permitted to | are not permitted to | must not | should not | need to not | is forbidden to | are forbidden to
 """
 
 _WORDS_EN = """
@@ -176,7 +193,7 @@ man guy
 elderly old
 glasses spectacles
 medicine medication drug
-exam examination test
+exam examination
 pupil student
 salary wage
 quarrel argue
@@ -217,7 +234,7 @@ merge combine
 disable deactivate
 enable activate
 delay lag
-increase raise grow
+increase raise
 decrease reduce lower
 colleague coworker workmate
 """
@@ -235,7 +252,7 @@ _LIGHT_EN = frozenset(
 LIGHT_VERBS = frozenset(
     words_of(
         "own drive send hold use keep write job give make take store put receive get see"
-        " eat drink watch 写 发 开 用 拿 做 交 弄 附上 由 职业 名字 养 吃 喝 看 玩"
+        " eat drink watch suffer 写 发 开 用 拿 做 交 弄 附上 由 职业 名字 养 吃 喝 看 玩"
     )
 )
 
@@ -244,10 +261,18 @@ LIGHT_VERBS = frozenset(
 OPPOSED = tuple(
     frozenset(pair.split("/"))
     for pair in words_of(
-        "from/to from/for from/into and/or he/she his/her him/her i/he i/she 会/了 将/了 希望/了 我/他 我/她"
+        "必须/了 打算/了 from/to from/for from/into and/or he/she his/her him/her i/he i/she 会/了 将/了 希望/了 我/他 我/她"
     )
 )
 # Past forms that groups know; others end in -ed.
+# What an order, a habit or a stress adds: it may stand in one text alone, where the other has none of its own.
+WEAK = frozenset(
+    words_of(
+        "must usual currently very 必须 通常 正在 特别 总是 一共 努力 东西 进行 习惯 目前 持续 nam 姓名 成员"
+    )
+)
+PROGRESS = frozenset(words_of("正在 目前 最近 currently"))
+ORDERED = (frozenset(words_of("希望 必须")),)
 PAST_FORMS = frozenset(words_of("bought chose kept made gave took sent got"))
 
 
@@ -255,17 +280,20 @@ def _phrase_table() -> dict[str, str]:
     found: dict[str, str] = {}
     for line in _PHRASES_EN.strip().splitlines():
         meaning, _, phrases = line.partition(" : ")
-        found |= {phrase.strip(): f" {meaning.strip()} " for phrase in phrases.split("|")}
+        found |= {
+            spelled_out(phrase.strip()): f" {meaning.strip()} " for phrase in phrases.split("|")
+        }
     return found
 
 
-def group_table(groups: str) -> dict[str, str]:
-    """Each word with the first one of its group; a word counts in its first group."""
+def group_table(*lines: str) -> dict[str, str]:
+    """Each word with the first one of its group; a word counts in its first group, a later group joins it."""
     table: dict[str, str] = {}
-    for line in groups.strip().splitlines():
+    for line in lines:
         words = line.split()
+        head = table.get(words[0], words[0])
         for word in words:
-            table.setdefault(word, words[0])
+            table.setdefault(word, head)
     return table
 
 
@@ -273,5 +301,8 @@ PHRASES_EN = _phrase_table()
 PHRASE_EN = re.compile(
     rf"(?<![\w'])(?:{'|'.join(map(re.escape, sorted(PHRASES_EN, key=len, reverse=True)))})(?![\w'])"
 )
-WORDS_EN = group_table(_WORDS_EN)
+WORDS_EN = group_table(
+    *_WORDS_EN.strip().splitlines(),
+    *(line for line in lines_of("english_more.txt") if line[0] != "?"),
+)
 LIGHT_EN = _LIGHT_EN

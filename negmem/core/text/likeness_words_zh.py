@@ -6,6 +6,7 @@ group knows is compared character by character.
 
 from __future__ import annotations
 
+from negmem.core.text.lexicon import lines_of
 from negmem.core.text.likeness_words import group_table, words_of
 
 _GROUPS_ZH = """
@@ -29,7 +30,7 @@ _GROUPS_ZH = """
 居住 住处 住所 住在 住址 家住 居住地 现居 定居 住
 职业 工作 职务 从事
 任职 就职 供职
-希望 要求 想要 期望 盼望 想 请 要
+希望 要求 想要 期望 盼望 想
 回答 回复 答复 应答
 简短 简洁 简要 简明 精简
 详细 详尽
@@ -237,15 +238,20 @@ DENIED_ZH = {
     "禁止": ("允许",),
     "没有": ("有",),
     "不再": ("不再",),
-    "从不": ("总是",),
+    "从不": (),
+    "不感兴趣": ("感兴趣",),
+    "不擅长": ("擅长",),
+    "反对": ("赞成",),
+    "不会": (),
+    "不必": ("必须",),
 }
 LIGHT_ZH = frozenset(
     words_of(
         "用户 我 我们 的 了 是 在 着 都 也 还 就 已 已经 会 有 把 将 个 这 那 它 他 她 非常 为 之 于 和 与 及 并"
         " 而 所 地 里面 时 上 位 长度 时间 统一 因为 所以 家 日期 尽量 一些 一点 一下"
-        " 们 呢 吧 啊 每次 次 放 被 该 应该 应"
+        " 们 呢 吧 啊 请 对 中 时段 那天 数 次数 数量 位于 每次 次 放 被 该 应该 应"
     )
 )
 
-WORDS_ZH = group_table(_GROUPS_ZH)
+WORDS_ZH = group_table(*lines_of("chinese.txt"), *_GROUPS_ZH.strip().splitlines())
 LONGEST_ZH = max(map(len, WORDS_ZH))

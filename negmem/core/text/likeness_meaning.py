@@ -1,0 +1,281 @@
+"""What of a text is compared with another: its words by stem and group, amounts, denials, tense and order."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from negmem.core.text.fact_words import folded
+from negmem.core.text.likeness_amounts import marked_amounts
+from negmem.core.text.likeness_forms import (
+    IRREGULAR,
+    IRREGULAR_PAST,
+    chinese_form,
+    english_form,
+    spelled_out,
+)
+from negmem.core.text.likeness_words import (
+    LIGHT_EN,
+    LIGHT_VERBS,
+    ORDERED,
+    PAST_FORMS,
+    PHRASE_EN,
+    PHRASES_EN,
+    PROGRESS,
+    WEAK,
+    WORDS_EN,
+    words_of,
+)
+from negmem.core.text.likeness_words_zh import DENIED_ZH, LIGHT_ZH, LONGEST_ZH, WORDS_ZH
+
+_TOKEN = re.compile(r"§([^§]*)§|([a-z0-9à-ɏ]+(?:['_.+#&/-][a-z0-9à-ɏ]+)*[+#]*)|([\u3400-\u9fff]+)")
+_HAN = re.compile("[\u3400-\u9fff]")
+_QUOTES = str.maketrans("‘’“”「」『』", '\'\'""""""')
+_NOT_EN = frozenset(("not", "no"))
+_NOT_ZH = frozenset("不没无未非勿")
+_UN = re.compile(r"^un(?!der|i|til|to$|less|cle)(?=[a-z]{4})")
+DIRECTION = frozenset(
+    words_of(
+        "to from than then before after with by between against over under through for at in on"
+        " because 给 向 从 到 去 比 把 被 先 再 后 前 让 对 叫 因为"
+    )
+)
+_AND = re.compile(r"\b(\w[\w-]*)((?:\s*,\s*\w[\w-]*)*)\s*,?\s+(and|or)\s+(\w[\w-]*)\b")
+_PAST_STATE = re.compile(
+    r"\b(?:was|were)\b(?!\s+(?:\w+\s+)?\w+(?:ed|ing|en|ade|ept|old|ent|ught)\b)"
+)
+_FUTURE = re.compile(r"\bwill\b|\bgoing to\b|即将|将要|就要|快要")
+_PASSIVE = re.compile(
+    r"\b(?:is|are|was|were|be|been|being)\s+(?:\w+ly\s+|not\s+)?\w+(?:ed|en|ade|ept|old|ent|ught|un)\b"
+)
+_AUXILIARY = frozenset(words_of("is are am was were be been being has have had get gets got"))
+_QUESTION = re.compile(r"[?？]\s*$|吗[。.]?$")
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """What of a text is compared: `words` and `amounts` that must agree, how often it denies, its order."""
+
+    words: frozenset[str]
+    amounts: frozenset[str]
+    names: frozenset[str]
+    light: frozenset[str]
+    denials: int
+    order: tuple[str, ...]
+    past: frozenset[str]
+    present: frozenset[str]
+    is_past: bool
+    is_future: bool
+    has_past: bool
+    is_passive: bool
+    has_agent: bool
+    is_question: bool
+    compares: int
+
+
+@lru_cache(maxsize=4096)
+def meaning(text: str, names: frozenset[str] = frozenset()) -> Meaning:
+    """What of a text is compared; `names` are words to take as they are written."""
+    plain = folded(text.translate(_QUOTES).replace("§", " "))
+    plain = chinese_form(plain) if _HAN.search(plain) else spelled_out(plain)
+    marked = marked_amounts(plain)
+    if not _HAN.search(plain):
+        marked = english_form(" ".join(marked.split()))
+    marked = re.sub(r"(?<=\w)'s\b|(?<=s)'(?=\s)", " ", marked)
+    marked = re.sub(r"\b(?:is|are|am) (?:called|named)\b(?! by\b)", " named ", marked)
+    marked = PHRASE_EN.sub(lambda match: PHRASES_EN[match[0]], marked)
+    marked = _AND.sub(_sorted_list, marked)
+    begins = _first_words(text)
+    words: set[str] = set()
+    amounts: set[str] = set()
+    light: set[str] = set()
+    order: list[str] = []
+    counts: dict[str, int] = {}
+    denials = 0
+    compares = 0
+    past: set[str] = set()
+    present: set[str] = set()
+    recent: list[str] = ["", ""]
+    for kind, token in _tokens(marked):
+        if kind == "amount":
+            amounts.add(token)
+            order.append(token)
+            continue
+        if token == "¬":
+            denials += 1
+            continue
+        if token in ("more", "less", "fewer"):
+            compares += 1 if token == "more" else -1
+            continue
+        is_light = token in (LIGHT_EN if kind == "latin" else _LIGHT_HAN) and token not in names
+        key = token
+        if kind == "latin" and token not in names:
+            token = token.replace("-", "")
+            base = IRREGULAR.get(token, token)
+            key = stem(base, keeps_e=token in begins)
+            key = _STEMS_EN.get(base, _STEMS_EN.get(key, key))
+            if token.endswith("ed") or token in PAST_FORMS or token in IRREGULAR_PAST:
+                if not _AUXILIARY & set(recent):
+                    past.add(key)
+            elif not token.endswith("ing") or {"is", "are", "am"} & set(recent):
+                present.add(key)
+            recent = [recent[1], token]
+        if is_light:
+            light.add(key)
+        else:
+            # said twice is more than said once: 上海的会在上海 and 会在上海
+            counts[key] = counts.get(key, 0) + 1
+            words.add(key if counts[key] == 1 else f"{key} {counts[key]}")
+        if not is_light or token in DIRECTION or token in ("user", "用户"):
+            order.append(key)
+    return Meaning(
+        words=frozenset(words),
+        amounts=frozenset(amounts),
+        names=frozenset(word for word in words if word in names),
+        light=frozenset(light),
+        denials=denials,
+        order=tuple(order),
+        past=frozenset(past),
+        present=frozenset(present),
+        has_past=bool(re.search(r"\b(?:was|were|did|had)\b|了", marked)) or bool(past),
+        is_future=bool(_FUTURE.search(marked)),
+        is_past=bool(_PAST_STATE.search(marked)),
+        is_passive=bool(_PASSIVE.search(marked)) or "被" in plain,
+        has_agent=bool(re.search(r"\bby\b", marked)) or "被" in plain,
+        is_question=bool(_QUESTION.search(plain)),
+        compares=compares,
+    )
+
+
+def _latin_words(text: str) -> Iterator[tuple[str, bool]]:
+    """The Latin words of a text, and whether a sentence begins there."""
+    for match in re.finditer(r"[A-Za-zÀ-ɏ][0-9A-Za-zÀ-ɏ]*", text):
+        before = text[: match.start()].rstrip(" \"'“‘(-*•")
+        yield match[0], not before or before[-1] in ".!?。！？\n:"
+
+
+@lru_cache(maxsize=4096)
+def names_of(text: str) -> frozenset[str]:
+    """Words that are written as names: a capital where no sentence begins, or inside the word."""
+    return frozenset(
+        word.casefold()
+        for word, begins in _latin_words(text)
+        if word != "I"
+        and word.casefold() not in WORDS_EN
+        and any(char.isupper() for char in (word[1:] if begins else word))
+    )
+
+
+def _first_words(text: str) -> frozenset[str]:
+    return frozenset(word.casefold() for word, begins in _latin_words(text) if begins)
+
+
+def _tokens(marked: str) -> Iterator[tuple[str, str]]:
+    for match in _TOKEN.finditer(marked):
+        if match[1]:
+            yield "amount", match[1]
+        elif match[2]:
+            word = match[2].rstrip("'.")
+            if word in _NOT_EN or word.endswith("n't"):
+                yield "latin", "¬"
+                continue
+            shorter = _UN.sub("", word)
+            if shorter != word:
+                yield "latin", "¬"
+            yield "latin", shorter
+        else:
+            yield from _han(match[3])
+
+
+def _han(run: str) -> Iterator[tuple[str, str]]:
+    """Known words, longest first; other characters one by one."""
+    place = 0
+    previous = ""
+    while place < len(run):
+        for length in range(min(LONGEST_ZH, len(run) - place), 0, -1):
+            part = run[place : place + length]
+            if part in WORDS_ZH:
+                word = WORDS_ZH[part]
+                if word in DENIED_ZH:
+                    yield "han", "¬"
+                    for denied in DENIED_ZH[word]:
+                        yield "han", denied
+                elif word != previous:  # 开门营业 says one thing
+                    yield "han", word
+                previous = word
+                break
+            if part == "用户" or (length > 1 and part in LIGHT_ZH):
+                yield "han", part
+                break
+        else:
+            length = 1
+            char = run[place]
+            yield "han", "¬" if char in _NOT_ZH else char
+        place += length
+
+
+def stem(word: str, keeps_e: bool = False) -> str:
+    """A word without its ending: plural, -ing, -ed, a silent e. Crude, and the same for both texts.
+
+    The first word of a sentence may be a name, so that its e stays: Ann and Anne are two people.
+    """
+    if not word.isalpha() or len(word) < 4:
+        return word
+    if word.endswith("ies") and len(word) > 4:
+        word = word[:-3] + "y"
+    elif word.endswith(("ches", "shes", "sses", "xes", "zes")):
+        word = word[:-2]
+    elif word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        word = word[:-1]
+    if len(word) == 4 and word.endswith("ed"):
+        return word[:-1]
+    for ending in ("ing", "ed"):
+        if word.endswith(ending) and len(word) - len(ending) >= 3:
+            word = word[: -len(ending)]
+            if word[-1] == word[-2] and word[-1] not in "lsz":
+                word = word[:-1]
+            break
+    if len(word) > 6 and word.endswith("ll"):
+        word = word[:-1]
+    if len(word) > 4:
+        word = _SPELLING.sub(lambda match: _SPELLED[match[0]], word)
+    return word[:-1] if word.endswith("e") and len(word) > 3 and not keeps_e else word
+
+
+_SPELLED = {
+    "ise": "ize",
+    "is": "iz",
+    "our": "or",
+    "tre": "ter",
+    "ogue": "og",
+    "ence": "ense",
+    "yse": "yze",
+}
+_SPELLING = re.compile(r"(?:(?<=\w{3})is|(?<=\w{3})ise|(?<=\w{2})our|tre|ogue|ence|yse)$")
+
+
+# "Pepper is the name of the dog" says what "the dog is called Pepper" says.
+SYMMETRIC = frozenset(map(stem, words_of("named job birthday 名字 职业 生日")))
+LIGHT_VERB_STEMS = (
+    LIGHT_VERBS
+    | {stem(word) for word in LIGHT_VERBS}
+    | {WORDS_ZH.get(word, word) for word in LIGHT_VERBS}
+)
+_LIGHT_HAN = LIGHT_ZH | {WORDS_ZH.get(word, word) for word in LIGHT_ZH}
+# All that may stand in one of two texts alone.
+LOOSE = _LIGHT_HAN | LIGHT_VERB_STEMS | WEAK | PROGRESS | frozenset().union(*ORDERED)
+_STEMS_EN = {form: stem(group) for word, group in WORDS_EN.items() for form in (word, stem(word))}
+
+
+@lru_cache(maxsize=1)
+def light_keys() -> frozenset[str]:
+    """Words that may stand in one of two texts alone, as `meaning` keeps them."""
+    stems = {_STEMS_EN.get(word, _STEMS_EN.get(stem(word), stem(word))) for word in LIGHT_EN}
+    return LIGHT_VERB_STEMS | LIGHT_EN | LIGHT_ZH | stems
+
+
+def _sorted_list(match: re.Match[str]) -> str:
+    items = [match[1], *re.findall(r"\w[\w-]*", match[2]), match[4]]
+    return f" {' '.join(sorted(items))} {match[3]} "
