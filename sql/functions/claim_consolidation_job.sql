@@ -29,6 +29,7 @@ VOLATILE
 SET enable_seqscan = off
 SET enable_bitmapscan = off
 SET enable_sort = off
+SET jit = off
 SET search_path = :"schema", pg_catalog, pg_temp
 AS $$
 DECLARE

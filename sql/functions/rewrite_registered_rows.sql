@@ -17,6 +17,7 @@ VOLATILE
 SET search_path = :"schema", pg_catalog, pg_temp
 SET enable_hashjoin = off
 SET enable_mergejoin = off
+SET jit = off
 AS $function$
 DECLARE
     v_table regclass := quote_ident(p_table)::regclass;
