@@ -92,11 +92,12 @@ AS $function$
     SELECT 'history', row_number() OVER (ORDER BY said.sequence_num DESC), said.id, said.author::text,
         said.words, said.occurred_at, said.thread_id, (SELECT h.external_id FROM thread AS h)
     FROM (
-        SELECT e.id, e.author, event_text(e.content) AS words, e.occurred_at, e.thread_id,
-            e.sequence_num
+        SELECT e.id, e.author, t.words, e.occurred_at, e.thread_id, e.sequence_num
         FROM events AS e
+        -- OFFSET keeps the text from being made twice.
+        CROSS JOIN LATERAL (SELECT event_text(e.content) AS words OFFSET 0) AS t
         WHERE e.user_id = p_user_id AND e.app_name = p_app_name AND e.thread_id = (SELECT h.id FROM thread AS h)
-            AND e.event_type = 'message' AND btrim(COALESCE(event_text(e.content), ''), E' \n\r\t') <> ''
+            AND e.event_type = 'message' AND btrim(t.words, E' \n\r\t') <> ''
         ORDER BY e.sequence_num DESC
         LIMIT 200
     ) AS said

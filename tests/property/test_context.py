@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 
 from negmem.core.formulas.budget import shares
 from negmem.core.models.context import SECTIONS
+from negmem.core.retrieval import packing
 from negmem.core.retrieval.candidates import Candidate
 from negmem.core.retrieval.packing import choose
+from negmem.core.text import labelled as labels
 from negmem.core.text.labelled import labelled
 from negmem.core.text.token_estimate import estimate_tokens
 from negmem.providers.tokens import TokenCounter
@@ -116,3 +118,17 @@ def test_a_label_is_one_line_with_one_pair_of_brackets(label: str, said: str) ->
     assert first.startswith("[")
     assert first.partition("]")[0].count("[") == 1
     assert all(line.startswith("  ") for line in rest)
+
+
+@given(
+    st.text(
+        st.one_of(st.characters(), st.sampled_from("[] \n\x0b\x85\u2028\u202e\u200f你🍵")),
+        max_size=40,
+    )
+)
+def test_what_is_printable_needs_no_cleaning(text: str) -> None:
+    """The short way of a label and of a text, which spares most of them two searches, changes neither."""
+    if text.isprintable():
+        assert not labels._STEERING.search(text)
+        assert not labels._LINE_ENDS.search(text)
+    assert packing._words(text) == packing._BLANKS.sub(" ", text).strip(" ")

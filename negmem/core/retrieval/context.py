@@ -7,7 +7,9 @@ here the model's own tokenizer counts.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 from uuid import UUID
 
@@ -121,7 +123,12 @@ def _settings(session: Session, stored: dict[str, Any] | None) -> ContextAssembl
             "app_unknown",
             f'the database holds no config of the app "{session.app}": the default budget counts',
         )
-    return effective_automation({"context_assembler": stored or {}}).context_assembler
+    return _assembler(json.dumps(stored or {}))
+
+
+@lru_cache(maxsize=64)
+def _assembler(stored: str) -> ContextAssembler:
+    return effective_automation({"context_assembler": json.loads(stored)}).context_assembler
 
 
 def _thread_id(session: Session, user: str, thread: str | None) -> UUID | None:

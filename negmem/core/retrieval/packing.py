@@ -148,4 +148,6 @@ def _repeated(keyed: dict[str, Candidate], in_history: set[str]) -> frozenset[st
 
 
 def _words(text: str) -> str:
+    if text.isprintable() and "  " not in text:
+        return text.strip(" ")
     return _BLANKS.sub(" ", text).strip(" ")

@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 from datetime import datetime, timezone
 
+# Neither of the two matches in what is printable, which most of what people write is.
 _STEERING = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 )
@@ -21,13 +22,17 @@ _LINE_ENDS = re.compile(r"\r\n|[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 def labelled(label: str, content: str, *, verify: Sequence[str] = ()) -> str:
     """A text behind its label; `verify`, what of it should be checked before use, stands in the label."""
     mark = f" | verify {label_part(', '.join(verify))} before use" if verify else ""
-    lines = _LINE_ENDS.split(content.strip())
-    inside = "\n  ".join(_STEERING.sub("\N{REPLACEMENT CHARACTER}", line) for line in lines)
+    inside = content.strip()
+    if not inside.isprintable():
+        lines = _LINE_ENDS.split(inside)
+        inside = "\n  ".join(_STEERING.sub("\N{REPLACEMENT CHARACTER}", line) for line in lines)
     return f"[{label_part(label)}{mark}] {inside}"
 
 
 def label_part(text: str) -> str:
     """A name as it may stand inside a label, or before a text: one line, no brackets."""
+    if text.isprintable():
+        return " ".join(text.split()).translate(_BRACKETS)
     return _STEERING.sub(
         "\N{REPLACEMENT CHARACTER}",
         " ".join(_LINE_ENDS.sub(" ", text).split()).translate(_BRACKETS),

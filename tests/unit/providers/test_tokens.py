@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
+import tiktoken
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -22,6 +23,11 @@ class Clock:
         return self.now
 
 
+blocks = st.lists(
+    st.text(st.sampled_from("ab Z1[]/ \t\r\n\u3000，。你我👍\u2028'.!-—é"), max_size=12), max_size=8
+)
+
+
 @pytest.fixture
 def no_vocabulary(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(tokens, "_cache_folders", lambda: iter([tmp_path]))
@@ -34,6 +40,30 @@ def test_counts_are_those_of_the_models_own_vocabulary() -> None:
     assert counter.count("") == 0
     assert TokenCounter("text-embedding-3-small").name == "cl100k_base"
     assert TokenCounter("openai/gpt-4").name == "cl100k_base"
+
+
+@given(texts=blocks, model=st.sampled_from(["gpt-4o", "gpt-4"]))
+def test_a_whole_of_labelled_texts_is_counted_as_its_tokenizer_counts_it(
+    texts: list[str], model: str
+) -> None:
+    whole, counter = "\n[".join(texts), TokenCounter(model)
+    plain = tiktoken.get_encoding(counter.name)
+    assert counter.count(whole) == len(plain.encode_ordinary(whole))
+
+
+def test_a_text_of_a_whole_is_tokenized_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    counter, tokenized = TokenCounter("gpt-4o"), []
+
+    class Watched:
+        def encode_ordinary(self, text: str) -> list[int]:
+            tokenized.append(text)
+            return [1] * len(text)
+
+    monkeypatch.setattr(counter, "_loaded", Watched)
+    texts = [f"[Memory {number}] 我喜欢喝茶" for number in range(3)]
+    counted = sum(counter.count(text + "\n") for text in texts)
+    assert counter.count("\n".join(texts) + "\n") == counted
+    assert tokenized == [text + "\n" for text in texts]
 
 
 def test_an_unknown_model_is_counted_with_o200k_and_says_so() -> None:
