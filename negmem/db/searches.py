@@ -34,9 +34,11 @@ def run_search(database: Database, params: dict[str, Any]) -> tuple[list[dict[st
     connection = database.connection
     started = time.perf_counter()
     try:
-        with connection.pipeline(), connection.cursor(row_factory=dict_row) as cursor:
-            connection.execute(queries("search", "settings"), timeouts)
-            cursor.execute(statement, params)
+        with connection.cursor(row_factory=dict_row) as cursor:
+            # Fetched after the end of the pipeline: within it, its end would be a second round trip.
+            with connection.pipeline():
+                connection.execute(queries("search", "settings"), timeouts)
+                cursor.execute(statement, params)
             rows = cursor.fetchall()
     except psycopg.Error as error:
         with contextlib.suppress(psycopg.Error):
@@ -64,9 +66,10 @@ def run_recording(database: Database, noun: str, name: str, params: dict[str, An
     }
     connection = database.connection
     try:
-        with connection.pipeline(), connection.cursor() as cursor:
-            connection.execute(queries("search", "settings"), timeouts)
-            cursor.execute(queries(noun, name), params)
+        with connection.cursor() as cursor:
+            with connection.pipeline():
+                connection.execute(queries("search", "settings"), timeouts)
+                cursor.execute(queries(noun, name), params)
             row = cursor.fetchone()
     except psycopg.Error as error:
         with contextlib.suppress(psycopg.Error):

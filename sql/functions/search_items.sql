@@ -61,6 +61,7 @@ RETURNS TABLE (
 LANGUAGE plpgsql
 STABLE
 ROWS 10
+SET plan_cache_mode = force_generic_plan
 SET search_path = :"schema", :"vector_schema", pg_catalog, pg_temp
 AS $function$
 #variable_conflict use_column

@@ -87,6 +87,8 @@ RETURNS TABLE (
 LANGUAGE plpgsql
 VOLATILE
 ROWS 10
+-- Planned for each search the joins at the end cost more than they take.
+SET plan_cache_mode = force_generic_plan
 SET search_path = :"schema", :"vector_schema", pg_catalog, pg_temp
 AS $function$
 #variable_conflict use_column
