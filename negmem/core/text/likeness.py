@@ -78,6 +78,8 @@ def _compared(a: Meaning, b: Meaning, similarity: float | None) -> Likeness:
         if (only_a & a.names) and (only_b & b.names):
             return Likeness(False, "name", apart)
         return Likeness(False, "words" if only_a and only_b else "detail", apart)
+    if a.is_going_on != b.is_going_on and (b if a.is_going_on else a).has_past:
+        return Likeness(False, "time")
     if a.is_future != b.is_future and (a.has_past or b.has_past):
         return Likeness(False, "time")
     if a.is_past != b.is_past or a.past & b.present or b.past & a.present:

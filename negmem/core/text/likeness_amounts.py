@@ -117,9 +117,10 @@ _CLOCK_ZH = re.compile(
     rf"(半|一刻|三刻|(?:{_NUMERAL_ZH}{{1,3}}|\d{{1,2}})(?=分)分(?!钟)|{_NUMERAL_ZH}{{2,3}}|[一二三四五六七八九]十)?"
 )
 _CLOCK = re.compile(
-    r"(?<![\d:.])(\d{1,2}):(\d{2})(?::\d{2})?(?![\d:])\s*(?:[(]?\s*(a\.?m\b\.?|p\.?m\b\.?|上午|下午|晚上|凌晨|早上)\s*[)]?)?"
+    r"(?<!\d:)(?<!time:)(?<![\d.])(\d{1,2}):(\d{2})(?::\d{2})?(?![\d:])\s*(?:[(]?\s*(a\.?m\b\.?|p\.?m\b\.?|上午|下午|晚上|凌晨|早上)\s*[)]?)?"
 )
 _CLOCK_12 = re.compile(r"(?<![\d:.])(\d{1,2})\s*(a\.?m\b\.?|p\.?m\b\.?)")
+_DATE_SLASHED = re.compile(r"(?<![\d/])(\d{1,2})[/.](\d{1,2})[/.](\d{4})(?![\d/])")
 _DATE = re.compile(r"(?<!\d)(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?!\d)")
 _DATE_ZH = re.compile(
     rf"(?:(\d{{4}})\s*年\s*)?(\d{{1,2}}|{_NUMERAL_ZH}{{1,2}})\s*月份?\s*(?:(\d{{1,2}}|{_NUMERAL_ZH}{{1,3}})\s*[日号])?"
@@ -134,13 +135,13 @@ _MONTH_ALONE = re.compile(
     r"|(?<=\bin )(march|may)\b|(?<=\bsince )(march|may)\b"
 )
 _WEEKDAY = re.compile(
-    r"\b(monday|tuesday|wednesday|thursday|friday|saturday|sunday)s?\b|\b(mon|tue|wed|thu|fri)\b"
+    r"\b(every |each )?(?:(monday|tuesday|wednesday|thursday|friday|saturday|sunday)(s?)|(mon|tue|wed|thu|fri))\b"
 )
 _WEEKDAY_ZH = re.compile(r"(每)?个?(?:周|星期|礼拜)([一二三四五六日天])")
-_NUMBER_WORDS = re.compile(
-    rf"\b(?:({'|'.join(_TENS)})(?:[- ]({'|'.join(_ONES[1:10])}))?|({'|'.join(_ONES)}))"
-    r"(?:[- ](hundred|thousand|million))?\b"
+_NUMBER_WORD = (
+    rf"(?:{'|'.join([*_TENS, *sorted(_ONES, key=len, reverse=True)])}|hundred|thousand|million)"
 )
+_NUMBER_WORDS = re.compile(rf"\b{_NUMBER_WORD}(?:(?:[- ]| and ){_NUMBER_WORD})*\b")
 _FRACTION = re.compile(
     rf"({_NUMERAL_ZH}+|\d+)分之({_NUMERAL_ZH}+|\d+)|(?<![\d/.-])(\d{{1,3}})/(\d{{1,3}})(?![\d/.-])"
     rf"|\b(?:a|one|(two|three)) (third|quarter|fifth|tenth)s? of\b|\b(?:one|1) (?:in|out of) ({'|'.join(_ONES[2:13])}|\d+)\b"
@@ -187,7 +188,8 @@ _HALF = re.compile(
     r"|\b(?:an?|one) (?P<one>hour|day|litre|liter|kilo|kilogram|mile|year|minute) and a half\b"
 )
 _HALF_ZH = re.compile(
-    r"半(?:个)?(小时|钟头|月|天|公斤|斤|升|年)|([一二两三四五六七八九十\d]+)个?(小时|钟头|天|公斤|斤|升|年|米)半"
+    r"半个?(小时|钟头|月|天|公斤|斤|升|年)"
+    r"|([一二两三四五六七八九十\d]+)(?:个?(小时|钟头|天|公斤|斤|升|年|米)半|个半(小时|钟头|月))"
 )
 _STRIPPED = "个只条张位名辆台部间件款种棵匹套"
 _ONE_OF = re.compile(
@@ -254,6 +256,7 @@ def marked_amounts(text: str) -> str:
     text = re.sub(r"\bevery (?:other|second)\b", "every two", text)
     text = re.sub(r"\b(?:fortnightly|biweekly)\b", "every two weeks", text)
     text = _DATE.sub(lambda m: _mark("date", f"{m[1]}-{int(m[2]):02}-{int(m[3]):02}"), text)
+    text = _DATE_SLASHED.sub(_slashed, text)
     text = _PERCENT_ZH.sub(_percent_zh, text)
     text = _FRACTION.sub(_fraction, text)
     text = _CLOCK_ZH.sub(_clock_zh, text)
@@ -261,13 +264,16 @@ def marked_amounts(text: str) -> str:
     text = _CLOCK_12.sub(lambda m: _time(int(m[1]), 0, m[2]), text)
     text = re.sub(r"\bmidnight\b|午夜|零点", _mark("time", "00:00"), text)
     text = re.sub(r"\b(?:noon|midday)\b|正午", _mark("time", "12:00"), text)
-    text = _WEEKDAY_ZH.sub(lambda m: (m[1] or "") + _mark("weekday", str(_DAYS_ZH[m[2]])), text)
+    text = re.sub(r"每[逢个](?=周[一二三四五六日天]|星期[一二三四五六日天])", "每", text)
+    text = _WEEKDAY_ZH.sub(
+        lambda m: _mark("weekly" if m[1] else "weekday", str(_DAYS_ZH[m[2]])), text
+    )
     text = _DATE_ZH.sub(_date_zh, text)
     text = _DAY_MONTH.sub(lambda m: _day(m[3], _MONTHS[m[2]], m[1]), text)
     text = re.sub(r"到\s*(§[^§]*§)\s*为止", r"截止 \1", text)
     text = _MONTH_DAY.sub(lambda m: _day(m[3], _MONTHS[m[1]], m[2]), text)
     text = _MONTH_ALONE.sub(lambda m: _mark("month", str(_MONTHS[m[1] or m[2] or m[3]])), text)
-    text = _WEEKDAY.sub(lambda m: _mark("weekday", str(_DAYS[m[1] or m[2]])), text)
+    text = _WEEKDAY.sub(_weekday, text)
     text = _ORDINAL.sub(lambda m: _mark("nth", m[1] or str(_ORDINALS[m[2]])), text)
     text = _NUMBER_WORDS.sub(_number_words, text)
     text = re.sub(r"第(\d+|[一二三四五六七八九十百]+)", _nth_zh, text)
@@ -296,6 +302,16 @@ def _fraction(match: re.Match[str]) -> str:
     return _mark("share", str(share))
 
 
+def _slashed(match: re.Match[str]) -> str:
+    """A date with the year last; left as it is where day and month can't be told apart."""
+    first, second = int(match[1]), int(match[2])
+    if first > 12 >= second or first == second:
+        return _mark("date", f"{match[3]}-{second:02}-{first:02}")
+    if second > 12 >= first:
+        return _mark("date", f"{match[3]}-{first:02}-{second:02}")
+    return match[0]
+
+
 def _quarter(match: re.Match[str]) -> str:
     named = match[1] or match[2] or match[3]
     order = {"first": 1, "second": 2, "third": 3, "fourth": 4, "last": 4}
@@ -315,7 +331,14 @@ def _half(match: re.Match[str]) -> str:
 def _half_zh(match: re.Match[str]) -> str:
     if match[1]:
         return " 15 天" if match[1] == "月" else f" 0.5 {match[1]}"
-    return f" {_value(match[2])}.5 {match[3]}"
+    if match[4] == "月":
+        return f" {_value(match[2]) * 30 + 15} 天"
+    return f" {_value(match[2])}.5 {match[3] or match[4]}"
+
+
+def _weekday(match: re.Match[str]) -> str:
+    kind = "weekly" if match[1] or match[3] else "weekday"
+    return _mark(kind, str(_DAYS[match[2] or match[4]]))
 
 
 def _percent_zh(match: re.Match[str]) -> str:
@@ -368,9 +391,33 @@ def _date_zh(match: re.Match[str]) -> str:
 
 
 def _number_words(match: re.Match[str]) -> str:
-    number = _WORDS[match[1]] + _WORDS.get(match[2] or "", 0) if match[1] else _WORDS[match[3]]
-    scale = {"hundred": 100, "thousand": 1000, "million": 1_000_000}.get(match[4] or "", 1)
-    return str(number * scale)
+    """Two hundred and fifty → 250. Words that make no one number (one, two) stay apart."""
+    numbers: list[int] = []
+    joined = False
+    for word in re.findall(r"[a-z]+", match[0]):
+        if word == "and":
+            joined = bool(numbers) and numbers[-1] >= 100
+            if not joined:
+                numbers.append(-1)
+            continue
+        scale = {"hundred": 100, "thousand": 1000, "million": 1_000_000}.get(word)
+        if scale:
+            if numbers and numbers[-1] > 0:
+                numbers[-1] = (
+                    numbers[-1] * scale
+                    if scale > 100
+                    else numbers[-1] // 1000 * 1000 + numbers[-1] % 1000 * scale
+                )
+            else:
+                numbers.append(scale)
+            continue
+        value = _WORDS[word]
+        last = numbers[-1] if numbers else 0
+        if last > 0 and (last % 100 == 0 or (last % 10 == 0 and last % 100 >= 20 and value < 10)):
+            numbers[-1] = last + value
+        else:
+            numbers.append(value)
+    return " ".join("and" if number < 0 else str(number) for number in numbers)
 
 
 def _nth_zh(match: re.Match[str]) -> str:

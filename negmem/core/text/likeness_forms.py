@@ -12,6 +12,7 @@ _CONTRACTED = (
     (re.compile(r"\bwon't\b"), "will not"),
     (re.compile(r"\b(?:can't|cannot)\b"), "can not"),
     (re.compile(r"\bshan't\b"), "shall not"),
+    (re.compile(r"\bno one\b"), "nobody"),
     (re.compile(r"n't\b"), " not"),
     (re.compile(r"\bi'm\b"), "i am"),
     (re.compile(r"'re\b"), " are"),
@@ -77,10 +78,11 @@ _DOER = {
     "coach": "coach",
     "organiser": "organise",
     "organizer": "organise",
-    "supervisor": "supervise",
+    "supervisor": "manage",
     "editor": "edit",
     "designer": "design",
     "landlord": "landlord",
+    "boss": "manage",
 }
 _DOERS = "|".join(_DOER)
 _IS_DOER = re.compile(
@@ -170,6 +172,7 @@ def joined_as(one: str, other: str) -> str:
 def english_form(text: str) -> str:
     """English in the active voice, "Y's lead is X" and "X is the lead of Y" as "X lead Y", "B after A" as "A before B"."""
     text = _ONE.sub("", text.strip())
+    text = re.sub(r"\b(?:is|are|am) from (?=[a-z])", "come_from ", text)
     text = _BY_VEHICLE.sub(r"goes by \1", text)
     text = re.sub(r"\b(?:go(?:es)?|gets?|travels?) by (\w+) to work\b", r"commute by \1", text)
     text = re.sub(r"\b(?:has|have) become\b|\bbecame\b", "is now", text)
@@ -277,7 +280,9 @@ def chinese_form(text: str) -> str:
     """Chinese with the doer first: X 由 Y 负责, X 的负责人是 Y → Y 负责 X; B 之前先 A → 先 A 再 B; 对 X 过敏 → X 过敏."""
     text = text.strip()
     text = text.replace("第一语言", "母语")
-    text = re.sub("一([^一，。]{1,6})就", r"\1", text)
+    text = re.sub("没(?=人)", "没有", text)
+    text = re.sub("一个人(?=[住旅去吃生过来在睡做看])", "独自", text)
+    text = re.sub("一(?!到)([^一，。]{1,6})就", r"\1", text)
     text = _CONVERSE_ZH.sub(
         lambda m: f"{m[2]}把{m[4]}{'卖' if m[3] == '买' else '借'}给了{m[1]}", text
     )

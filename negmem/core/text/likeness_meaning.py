@@ -38,7 +38,7 @@ _NOT_ZH = frozenset("不没无未非勿")
 _UN = re.compile(r"^un(?!der|i|til|to$|less|cle)(?=[a-z]{4})")
 DIRECTION = frozenset(
     words_of(
-        "to from than then before after with by between against over under through for at in on"
+        "to into onto from than then before after with by between against over under through for at in on"
         " because 给 向 从 到 去 比 把 被 先 再 后 前 让 对 叫 因为"
     )
 )
@@ -46,7 +46,8 @@ _AND = re.compile(r"\b(\w[\w-]*)((?:\s*,\s*\w[\w-]*)*)\s*,?\s+(and|or)\s+(\w[\w-
 _PAST_STATE = re.compile(
     r"\b(?:was|were)\b(?!\s+(?:\w+\s+)?\w+(?:ed|ing|en|ade|ept|old|ent|ught)\b)"
 )
-_FUTURE = re.compile(r"\bwill\b|\bgoing to\b|即将|将要|就要|快要")
+_GOING_ON = re.compile(r"正在|\b(?:is|are|am) (?:\w+ly |currently )?\w{2,}ing\b")
+_FUTURE = re.compile(r"\bwill\b|\bgoing to\b|\babout to\b|即将|将要|就要|快要")
 _PASSIVE = re.compile(
     r"\b(?:is|are|was|were|be|been|being)\s+(?:\w+ly\s+|not\s+)?\w+(?:ed|en|ade|ept|old|ent|ught|un)\b"
 )
@@ -68,6 +69,7 @@ class Meaning:
     present: frozenset[str]
     is_past: bool
     is_future: bool
+    is_going_on: bool
     has_past: bool
     is_passive: bool
     has_agent: bool
@@ -140,6 +142,7 @@ def meaning(text: str, names: frozenset[str] = frozenset()) -> Meaning:
         past=frozenset(past),
         present=frozenset(present),
         has_past=bool(re.search(r"\b(?:was|were|did|had)\b|了", marked)) or bool(past),
+        is_going_on=bool(_GOING_ON.search(marked)),
         is_future=bool(_FUTURE.search(marked)),
         is_past=bool(_PAST_STATE.search(marked)),
         is_passive=bool(_PASSIVE.search(marked)) or "被" in plain,
@@ -223,7 +226,7 @@ def stem(word: str, keeps_e: bool = False) -> str:
     """
     if not word.isalpha() or len(word) < 4:
         return word
-    if word.endswith("ies") and len(word) > 4:
+    if word.endswith(("ies", "ied")) and len(word) > 4:
         word = word[:-3] + "y"
     elif word.endswith(("ches", "shes", "sses", "xes", "zes")):
         word = word[:-2]

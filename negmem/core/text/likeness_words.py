@@ -34,12 +34,15 @@ lead : is in charge of | are in charge of | is responsible for | are responsible
 not : avoid | avoids | avoiding | steers clear of | abstains from | refrains from | refrain from
 per_night : a night | per night | each night | every night | nightly
 planned_for : is planned for | is scheduled for | is set for | is slated for | is due on | are planned for | are scheduled for
-perform : carry out | carries out | carried out | performed
+performed : carried out
+perform : carry out | carries out
+grow_up : spent his childhood | spent her childhood | spent their childhood | was raised | were raised
+has difficulty : has trouble | have trouble | finds it hard to | finds it difficult to | struggles to | struggle to | has a hard time | has difficulties
 work_from_home : works from home | work from home | works remotely | work remotely | working from home | working remotely
 not married : is single | am single | is unmarried
 close_to : near to | close to | next door to | not far from
 sci_fi : science fiction | sci-fi | scifi | sci fi
-come_from : is from | am from | are from | is originally from | originally from | comes from | come from | was born and raised in | hails from | grew up in
+come_from : is originally from | originally from | comes from | come from | was born and raised in | hails from | grew up in
 birthday : was born on | is born on | birthday is on | birthday is | birth date is | date of birth is | birthday falls on
 commute : goes to work | go to work | gets to work | get to work | travels to work | travel to work | commutes | commute
 by_bike : by bike | by bicycle | on a bike | on a bicycle | on bike | cycles | cycle | bikes to | rides a bike | rides a bicycle | ride a bike | ride a bicycle
@@ -98,7 +101,6 @@ holiday vacation
 mum mom mother
 dad father
 kid child children
-shop store
 autumn fall
 dinner supper
 fridge refrigerator
@@ -251,7 +253,7 @@ _LIGHT_EN = frozenset(
 # Verbs that say little beside their object: they may stand in one text alone, where the other has none of its own.
 LIGHT_VERBS = frozenset(
     words_of(
-        "own drive send hold use keep write job give make take store put receive get see"
+        "说 own drive send hold use keep write job give make take store put receive get see"
         " eat drink watch suffer 写 发 开 用 拿 做 交 弄 附上 由 职业 名字 养 吃 喝 看 玩"
     )
 )
@@ -268,11 +270,14 @@ OPPOSED = tuple(
 # What an order, a habit or a stress adds: it may stand in one text alone, where the other has none of its own.
 WEAK = frozenset(
     words_of(
-        "must usual currently very 必须 通常 正在 特别 总是 一共 努力 东西 进行 习惯 目前 持续 nam 姓名 成员"
+        "per 每个 must usual currently very 必须 通常 正在 特别 总是 一共 努力 东西 进行 习惯 目前 持续 nam 姓名 成员"
     )
 )
 PROGRESS = frozenset(words_of("正在 目前 最近 currently"))
-ORDERED = (frozenset(words_of("希望 必须")),)
+ORDERED = (
+    frozenset(words_of("希望 必须")),
+    frozenset(words_of("nee must")),
+)
 PAST_FORMS = frozenset(words_of("bought chose kept made gave took sent got"))
 
 

@@ -253,5 +253,15 @@ LIGHT_ZH = frozenset(
     )
 )
 
-WORDS_ZH = group_table(*lines_of("chinese.txt"), *_GROUPS_ZH.strip().splitlines())
+_LISTED = group_table(*lines_of("chinese.txt"))
+
+
+def _joined(line: str) -> str:
+    """A group with a word in front by which the list knows it."""
+    return " ".join([*[word for word in line.split() if word in _LISTED][:1], line])
+
+
+WORDS_ZH = group_table(
+    *lines_of("chinese.txt"), *(_joined(line) for line in _GROUPS_ZH.strip().splitlines())
+)
 LONGEST_ZH = max(map(len, WORDS_ZH))

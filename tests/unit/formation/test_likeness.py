@@ -121,7 +121,7 @@ AMOUNTS = [
     ("thirty days", "s:2592000"),
     ("the 3rd of march", "day:03-03"),
     ("2026年12月31日", "date:2026-12-31"),
-    ("每个星期天", "weekday:7"),
+    ("每个星期天", "weekly:7"),
     ("1,500 euros", "eur:1500"),
     ("offset -5", "n:-5"),
     ("监控在grafana的3000端口", "n:3000"),
