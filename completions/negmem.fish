@@ -1015,7 +1015,7 @@ complete -c negmem -n '__negmem_at "search"' -l type -x -d 'Types of memory, wit
 complete -c negmem -n '__negmem_at "search"' -l thread -x -d 'Of one conversation.'
 complete -c negmem -n '__negmem_at "search"' -l since -x -d 'ISO 8601, or an age such as 7d or 12h.'
 complete -c negmem -n '__negmem_at "search"' -l until -x -d 'ISO 8601, or an age such as 7d or 12h.'
-complete -c negmem -n '__negmem_at "search"' -l as-of -x -d 'Only what had been said by then.'
+complete -c negmem -n '__negmem_at "search"' -l as-of -x -d 'What had been said by then, and facts as they were true then.'
 complete -c negmem -n '__negmem_at "search"' -l where -x -d 'In the metadata; may be repeated.'
 complete -c negmem -n '__negmem_at "search"' -l semantic-weight -x -d ''
 complete -c negmem -n '__negmem_at "search"' -l keyword-weight -x -d ''

@@ -240,6 +240,7 @@ class Memory:
         thread: str | None = None,
         since: datetime | None = None,
         until: datetime | None = None,
+        as_of: datetime | None = None,
         where: dict[str, Any] | None = None,
         semantic_weight: float | None = None,
         keyword_weight: float | None = None,
@@ -248,15 +249,18 @@ class Memory:
     ) -> SearchAnswer:
         """What of a user's memories and facts answers a question, best first.
 
-        `since` and `until` bound when it was said; `where` is metadata that must be there. A fall to a
-        lower level stands in `fallbacks` with its reason.
+        `since` and `until` bound when it was said; `as_of` asks for what had been said and was true then;
+        `where` is metadata that must be there. A fall to a lower level stands in `fallbacks` with its
+        reason.
         """
-        from negmem.core.retrieval.search import Filters, search
+        from negmem.core.retrieval.as_of import search_at
+        from negmem.core.retrieval.search import Filters
 
-        return search(
+        return search_at(
             self.session,
             user_of(user),
             query,
+            as_of=as_of,
             level=level,
             limit=limit,
             offset=offset,

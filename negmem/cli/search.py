@@ -42,7 +42,11 @@ def search(
     until: Until = None,
     as_of: Annotated[
         str | None,
-        typer.Option("--as-of", metavar="WHEN", help="Only what had been said by then."),
+        typer.Option(
+            "--as-of",
+            metavar="WHEN",
+            help="What had been said by then, and facts as they were true then.",
+        ),
     ] = None,
     where: Annotated[
         list[str] | None,
@@ -72,17 +76,16 @@ def search(
 ) -> int:
     """What of one user's memories answers a question, best first."""
     from negmem.cli.render.explain import draw_answer
+    from negmem.core.retrieval.as_of import search_at as run
     from negmem.core.retrieval.search import Filters
-    from negmem.core.retrieval.search import search as run
 
     owner = common.require_user(user)
-    moments = [parse_moment(until, "--until"), parse_moment(as_of, "--as-of")]
-    given = [moment for moment in moments if moment is not None]
+    day = parse_moment(as_of, "--as-of")
     filters = Filters(
         types=_names(types) if types is not None else None,
         thread=thread,
         since=parse_moment(since, "--since"),
-        until=min(given) if given else None,
+        until=parse_moment(until, "--until"),
         where=parse_pairs(where, "--where"),
     )
     wanted = None
@@ -103,6 +106,7 @@ def search(
             query,
             limit=limit,
             offset=offset,
+            as_of=day,
             kinds=_names(kinds),
             filters=filters,
             explain=explain,
@@ -121,7 +125,7 @@ def search(
                 limit=limit or session.config.retrieval.limit,
                 offset=offset,
                 kinds=_names(kinds),
-                filters=filters,
+                filters=filters.by(day),
                 **asked,
             )
             answer = answer.model_copy(update={"why_not": standing})

@@ -305,6 +305,7 @@ ANALYZE :"schema".threads (user_id, app_name, id, external_id),
     :"schema".events (user_id, app_name, id, thread_id, position, sequence_num),
     :"schema".memories (user_id, app_name, id, thread_id, position, created_at, due_at, pinned_at, deleted_at,
         relevance_weight),
+    :"schema".memory_vectors (user_id, app_name, memory_id, model_id, live),
     :"schema".item_sources (user_id, app_name, item_id, event_id);
 
 -- name: commit_later

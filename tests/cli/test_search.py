@@ -197,3 +197,21 @@ def test_bench_on_a_set_of_ones_own(search: CliRunner, database: TestDatabase) -
     schemas = database.rows("SELECT nspname FROM pg_namespace WHERE nspname LIKE 'negmem_bench%'")
     assert schemas == []
     assert database.value("SELECT count(*) FROM negentropy.memory_retrieval_logs") == 0
+
+
+def test_as_of_finds_what_was_true_and_is_no_more(search: CliRunner) -> None:
+    for city, day in (("Kyoto 京都", "2024-01-01"), ("Lisbon 里斯本", "2026-02-01")):
+        search("fact", "set", "profile", "city", city, "--user", "ada", "--valid-from", day).ok()
+
+    def found(*more: str) -> list[str]:
+        answer = search("search", "city 京都", "--user", "ada", "--json", "--explain", *more).ok()
+        for result in answer.json["results"]:
+            assert round(sum(result["explain"]["contributions"].values()), 6) == result["score"]
+        return [result["content"] for result in answer.json["results"]]
+
+    assert found() == ["city: Lisbon 里斯本"]
+    assert found("--as-of", "2025-01-01") == ["city: Kyoto 京都"]
+    assert found("--as-of", "2026-03-01") == ["city: Lisbon 里斯本"]
+    assert found("--as-of", "2025-01-01", "--type", "preference") == []
+    assert found("--as-of", "2025-01-01", "--kind", "memory") == []
+    assert found("--as-of", "2025-01-01", "--offset", "1") == []

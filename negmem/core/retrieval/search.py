@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
@@ -57,6 +57,12 @@ class Filters:
         return any(
             value is not None for value in (self.types, self.thread, self.since, self.until)
         ) or bool(self.where)
+
+    def by(self, moment: datetime | None) -> Filters:
+        """These, and said before the moment."""
+        until, moment = in_utc(self.until, "until"), in_utc(moment, "as_of")
+        bounds = [bound for bound in (until, moment) if bound is not None]
+        return replace(self, until=min(bounds, default=None))
 
     @property
     def params(self) -> dict[str, Any]:

@@ -1,0 +1,127 @@
+"""A search as of a day: what had been said by then, and the facts that were true then.
+
+What is superseded by now stands in no index: those facts are found by `search_facts`, scored by their words
+and vectors alone, and take their places among the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from negmem.core.fact_search import search_facts
+from negmem.core.models.fact import FactMatch
+from negmem.core.models.retrieval import Contributions, Explanation, SearchAnswer, SearchResult
+from negmem.core.pii import gated
+from negmem.core.retrieval.explain import total
+from negmem.core.retrieval.search import NO_FILTERS, Filters, check_page, check_weights, search
+from negmem.core.session import Session
+from negmem.core.text.moments import in_utc
+
+_BY_MEANING = ("auto", "hybrid", "keyword")
+
+
+@gated
+def search_at(
+    session: Session,
+    user: str,
+    query: str,
+    *,
+    as_of: datetime | None,
+    level: str = "auto",
+    limit: int | None = None,
+    offset: int = 0,
+    kinds: Sequence[str] = ("memory", "fact"),
+    filters: Filters = NO_FILTERS,
+    semantic_weight: float | None = None,
+    keyword_weight: float | None = None,
+    explain: bool = False,
+    record: bool = True,
+) -> SearchAnswer:
+    """As `search`, of what had been said before `as_of` and was true then, also if it is no more.
+
+    None: of what stands now.
+    Facts of the past have neither a thread nor metadata to filter by: with these filters, and at the
+    levels vector and ilike, only what still stands is found.
+    Raises: as `search`, and UsageError `moment_malformed`.
+    """
+    asked: dict[str, Any] = {
+        "level": level,
+        "kinds": kinds,
+        "semantic_weight": semantic_weight,
+        "keyword_weight": keyword_weight,
+        "explain": explain,
+        "record": record,
+    }
+    if as_of is None:
+        return search(session, user, query, limit=limit, offset=offset, filters=filters, **asked)
+    row_limit = session.config.retrieval.limit if limit is None else limit
+    check_page(row_limit, offset)
+    most = row_limit + offset
+    known = filters.by(as_of)
+    answer = search(session, user, query, limit=most, filters=known, **asked)
+    merged = answer.results
+    if "fact" in kinds and level in _BY_MEANING and not (filters.thread or filters.where):
+        weights = check_weights(session, semantic_weight, keyword_weight)
+        found = search_facts(session, user, query, as_of=as_of, limit=most)
+        past = [one for one in found.results if _is_past(one, known)]
+        added = [_result(one, weights, explain) for one in past]
+        merged = sorted([*merged, *added], key=lambda one: -one.score)
+    shown = merged[offset : offset + row_limit]
+    enough = len(shown) >= row_limit
+    return answer.model_copy(
+        update={"results": shown, "shortfall": None if enough else answer.shortfall}
+    )
+
+
+def _is_past(match: FactMatch, filters: Filters) -> bool:
+    """Whether it stands in no index any more, and passes the filters."""
+    fact = match.fact
+    since = in_utc(filters.since, "since")
+    return (
+        fact.status != "active"
+        and (filters.types is None or fact.type in filters.types)
+        and (since is None or (fact.valid_from is not None and fact.valid_from >= since))
+    )
+
+
+def _result(match: FactMatch, weights: tuple[float, float], explain: bool) -> SearchResult:
+    fact = match.fact
+    by_vector = match.semantic is not None
+    return SearchResult(
+        id=fact.id,
+        kind="fact",
+        content=fact.text,
+        type=fact.type,
+        score=match.score,
+        search_level="hybrid" if by_vector else "keyword",
+        score_type="combined",
+        raw_score=match.score,
+        created_at=fact.created_at,
+        occurred_at=fact.valid_from,
+        thread_id=fact.thread,
+        metadata=fact.metadata,
+        explain=_explained(match, weights) if explain else None,
+    )
+
+
+def _explained(match: FactMatch, weights: tuple[float, float]) -> Explanation:
+    """The parts of a score that is made of the vector and the words alone."""
+    share = weights[0] / sum(weights) if match.semantic is not None else 0.0
+    semantic = round(share * (match.semantic or 0.0), 6)
+    parts: dict[str, Any] = dict.fromkeys(Contributions.model_fields, 0.0)
+    contributions = Contributions(
+        **{**parts, "semantic": semantic, "keyword": round(match.score - semantic, 6)}
+    )
+    return Explanation(
+        semantic=match.semantic,
+        keyword=match.keyword,
+        retention=None,
+        importance=None,
+        relevance=1.0,
+        graph=None,
+        recency=None,
+        contributions=contributions,
+        sum=total(contributions),
+    )
