@@ -11,7 +11,14 @@ import typer
 from negmem.cli.exits import ExitCode
 from negmem.cli.options import Common, User, command, new_app
 
+Store = Annotated[
+    str, typer.Option("--store", metavar="STORE", help="memory (the default) or fact.")
+]
+
 app = new_app("Keep memories to an age and a number, and each thing said once.")
+
+
+_MANY = {"memory": "memories", "fact": "facts"}
 
 
 @app.callback()
@@ -37,6 +44,11 @@ def prune(
             "--max-count", metavar="N", help="So many stay, the latest ones. 0: no limit."
         ),
     ] = 0,
+    store: Store = "memory",
+    compat: Annotated[
+        bool,
+        typer.Option("--compat", help="The first design's rule: creation only, times as text."),
+    ] = False,
 ) -> int:
     """Remove old memories and those above a number; `memory restore` brings them back.
 
@@ -51,14 +63,21 @@ def prune(
     with common.session() as session:
         session.require_installed()
         console.note(f"target: {session.database.label} (from {session.database.target.origin})")
-        planned = pruning.plan(session, owner, max_age_days=max_age_days, max_count=max_count)
+        planned = pruning.plan(
+            session,
+            owner,
+            max_age_days=max_age_days,
+            max_count=max_count,
+            store=store,
+            compat=compat,
+        )
         if common.dry_run or planned.removed == 0:
             result = pruning.preview(session, planned)
             if not common.dry_run:
                 result = result.model_copy(update={"dry_run": False})
         else:
             console.confirm(
-                f"remove {planned.removed:,} of {planned.total:,} memories of {owner}"
+                f"remove {planned.removed:,} of {planned.total:,} {_MANY[store]} of {owner}"
                 f" ({planned.count(Reason.AGE):,} by age, {planned.count(Reason.COUNT):,} by number)?"
             )
             result = pruning.apply(session, planned, on_progress=_progress(common))
@@ -86,6 +105,7 @@ def dedup(
             help="With --semantic: calibrated similarity from which two are compared. Default: 0.2.",
         ),
     ] = None,
+    store: Store = "memory",
     compat: Annotated[
         bool,
         typer.Option("--compat", help="The first design's key: case, signs and blanks ignored."),
@@ -111,11 +131,13 @@ def dedup(
     """
     from negmem.cli.render.dedup import draw_deduplicated
     from negmem.core.evolution import dedup as deduplication
+    from negmem.core.evolution import dedup_options
+    from negmem.core.evolution.dedup_stores import store_of
     from negmem.core.evolution.prune import require_removable
     from negmem.core.memories import parse_id
 
     owner = common.require_user(user)
-    options = deduplication.options(
+    asked = dedup_options.options(
         exact=exact,
         semantic=semantic,
         threshold=threshold,
@@ -129,20 +151,20 @@ def dedup(
         session.require_installed()
         console.note(f"target: {session.database.label} (from {session.database.target.origin})")
         require_removable(session, owner)
-        store = deduplication.store_of(session, owner)
+        chosen = store_of(session, owner, store)
         if run is not None:
-            result = deduplication.undo(session, store, run, dry_run=common.dry_run)
+            result = deduplication.undo(session, chosen, run, dry_run=common.dry_run)
         else:
             show = _stages(common)
             is_asking = not common.dry_run and not common.yes
             result = deduplication.deduplicate(
-                session, store, options, dry_run=common.dry_run or is_asking, on_progress=show
+                session, chosen, asked, dry_run=common.dry_run or is_asking, on_progress=show
             )
             if is_asking and result.removed:
                 console.confirm(
                     f"remove {result.removed:,} for {result.groups:,} that stay, of {owner}?"
                 )
-                result = deduplication.deduplicate(session, store, options, on_progress=show)
+                result = deduplication.deduplicate(session, chosen, asked, on_progress=show)
             elif is_asking:
                 result = result.model_copy(update={"dry_run": False})
         console.answer("curator.dedup/1", result, draw_deduplicated)

@@ -198,7 +198,7 @@ def guard_between(
         return None, True
     if exact_only:
         return "exact", False
-    found = likeness(one.content, other.content)
+    found = likeness(one.content, other.content, similarity)
     return (None if found.same else found.guard), False
 
 
@@ -252,22 +252,27 @@ def apply_merges(
         "app_name": session.app,
         "run_id": run_id,
         "actor": session.actor,
-        "pairs": Jsonb(
-            [
-                {
-                    "survivor": str(merge.survivor),
-                    "loser": str(merge.loser),
-                    "similarity": merge.similarity,
-                    "survivor_hash": merge.survivor_hash,
-                    "loser_hash": merge.loser_hash,
-                }
-                for merge in merges
-            ]
-        ),
+        "pairs": pairs_json(merges),
     }
     with session.database.transaction():
         rows = session.database.rows("merge", "apply", params)
     return [(row["survivor"], row["loser"]) for row in rows]
+
+
+def pairs_json(merges: Sequence[Merge]) -> Jsonb:
+    """The pairs with the hashes of the texts that were compared, as SQL reads them."""
+    return Jsonb(
+        [
+            {
+                "survivor": str(merge.survivor),
+                "loser": str(merge.loser),
+                "similarity": merge.similarity,
+                "survivor_hash": merge.survivor_hash,
+                "loser_hash": merge.loser_hash,
+            }
+            for merge in merges
+        ]
+    )
 
 
 @dataclass

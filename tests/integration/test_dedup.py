@@ -10,8 +10,11 @@ from uuid import UUID
 
 import pytest
 
-from negmem.core import installation, memories
+from negmem.core import facts, installation, memories
 from negmem.core.evolution import dedup, prune
+from negmem.core.evolution.dedup_options import options
+from negmem.core.evolution.dedup_stores import store_of
+from negmem.core.facts import FactWrite, write_facts
 from negmem.core.models.dedup import Deduplicated
 from negmem.core.session import Session, open_session
 from negmem.errors import NegmemError, UsageError
@@ -52,9 +55,11 @@ def add(session: Session, text: str, **more: object) -> UUID:
     return added.id
 
 
-def run(session: Session, *, dry_run: bool = False, **asked: Any) -> Deduplicated:
-    store = dedup.store_of(session, "alice")
-    return dedup.deduplicate(session, store, dedup.options(**asked), dry_run=dry_run)
+def run(
+    session: Session, *, dry_run: bool = False, store: str = "memory", **asked: Any
+) -> Deduplicated:
+    chosen = store_of(session, "alice", store)
+    return dedup.deduplicate(session, chosen, options(**asked), dry_run=dry_run)
 
 
 def live(session: Session) -> list[str]:
@@ -89,7 +94,7 @@ def test_exact_is_complete_and_taken_back(session: Session, database: TestDataba
     assert database.value("SELECT count(*) FROM negentropy.memory_audit_logs") == 4
     assert run(session).removed == 0
 
-    store = dedup.store_of(session, "alice")
+    store = store_of(session, "alice")
     assert dedup.undo(session, store, done.run_id, dry_run=True).restored == 4
     assert len(live(session)) == 10
     assert dedup.undo(session, store, done.run_id).restored == 4
@@ -211,9 +216,9 @@ def test_cut_off_and_at_once_lose_nothing(
         if what == "compared":
             raise KeyboardInterrupt
 
-    store = dedup.store_of(session, "alice")
+    store = store_of(session, "alice")
     with pytest.raises(KeyboardInterrupt):
-        dedup.deduplicate(session, store, dedup.options(semantic=True), on_progress=interrupt)
+        dedup.deduplicate(session, store, options(semantic=True), on_progress=interrupt)
     assert database.value(ORPHANS) == 0 and 20 < len(live(session)) < 80
 
     def other(_: int) -> int:
@@ -254,4 +259,46 @@ def test_a_hold_forbids_it_and_options_are_held_together(
         {"max_comparisons": 5},
     ):
         with pytest.raises(UsageError):
-            dedup.options(**asked)
+            options(**asked)
+
+
+def test_facts_are_compared_with_their_keys(session: Session, database: TestDatabase) -> None:
+    written = write_facts(
+        session,
+        "alice",
+        [
+            FactWrite(
+                "preference", "drink", {"text": "oolong tea every morning"}, occurred_at=SAID
+            ),
+            FactWrite(
+                "preference", "Drink_", {"text": "Oolong tea every morning."}, occurred_at=SAID
+            ),
+            FactWrite(
+                "preference", "drinks", {"text": "oolong tea each morning"}, occurred_at=SAID
+            ),
+            FactWrite("profile", "employer", "Acme", occurred_at=SAID),
+            FactWrite("profile", "client", "Acme", occurred_at=SAID),
+            FactWrite("preference", "port", {"text": "listens on 8080"}, occurred_at=SAID),
+            FactWrite("preference", "ports", {"text": "listens on 8081"}, occurred_at=SAID),
+        ],
+    )
+    exact = run(session, store="fact")
+    assert {exact.pairs[0].survivor, exact.pairs[0].removed} == {written[0].id, written[1].id}
+    assert (exact.removed, exact.kept) == (1, 6)
+    assert exact.run_id is not None
+    gone = facts.show(session, "alice", exact.pairs[0].removed)
+    assert gone.deleted_at is not None
+    chosen = store_of(session, "alice", "fact")
+    assert dedup.undo(session, chosen, exact.run_id).restored == 1
+    assert run(session, store="fact").removed == 0  # told apart from now on
+    done = run(session, store="fact", semantic=True)
+    assert done.removed == 1 and written[2].id in {done.pairs[0].survivor, done.pairs[0].removed}
+    assert "amount" in {veto.guard for veto in done.vetoed_pairs}
+    assert len(facts.list_facts(session, "alice").facts) == 6
+    trail = database.rows("SELECT decision, count(*) FROM negentropy.memory_audit_logs GROUP BY 1")
+    assert dict(trail) == {"delete": 2, "retain": 1}
+    pruned = prune.plan(session, "alice", max_count=2, store="fact")
+    assert prune.apply(session, pruned).removed == 4
+    assert len(facts.list_facts(session, "alice").facts) == 2
+    with pytest.raises(UsageError):
+        store_of(session, "alice", "profile")

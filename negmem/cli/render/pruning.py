@@ -28,4 +28,4 @@ def draw_pruned(console: Console, pruned: Pruned) -> None:
     if pruned.changed_meanwhile:
         console.note(f"{pruned.changed_meanwhile:,} were changed meanwhile and stay")
     if pruned.removed and not pruned.dry_run:
-        console.note("bring one back with: negmem memory restore ID")
+        console.note(f"bring one back with: negmem {pruned.store} restore ID")

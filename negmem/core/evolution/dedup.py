@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from negmem.core.evolution.dedup_groups import Groups, grouped
-from negmem.core.evolution.dedup_stores import MemoryStore, Store
+from negmem.core.evolution.dedup_options import DedupOptions
+from negmem.core.evolution.dedup_stores import Store
 from negmem.core.merging import (
-    NOMINATED_FROM,
     Merge,
     Text,
     guard_between,
@@ -33,14 +33,11 @@ from negmem.core.models.dedup import Deduplicated, DuplicatePair, VetoedPair
 from negmem.core.pii import gated
 from negmem.core.session import Session
 from negmem.core.text.compat_key import compat_key
-from negmem.errors import UsageError
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-MOST_COMPARED = 5_000_000
-"""How many pairs the rules look at in one semantic run, unless told otherwise."""
 NEIGHBOURS = 4
 REVIEWED_FROM = 0.35
 """Calibrated similarity from which a pair that rules keep apart is worth a look; unrelated ones reach 0.3."""
@@ -49,62 +46,6 @@ _BATCH = 500
 _LARGE = 2_000
 _LISTED = 10_000
 _LISTED_VETOED = 200
-
-
-@dataclass(frozen=True)
-class DedupOptions:
-    """How a store is deduplicated.
-
-    Args: threshold, calibrated similarity in 0..1 that two items need unless they are the same to the
-    letter; compat, the first design's key and order, exact only; most_compared, the ceiling of pairs that
-    the rules look at; after, the id up to which an earlier run has looked.
-    """
-
-    semantic: bool = False
-    threshold: float = NOMINATED_FROM
-    compat: bool = False
-    most_compared: int = MOST_COMPARED
-    after: UUID | None = None
-
-
-def options(
-    *,
-    exact: bool = False,
-    semantic: bool = False,
-    threshold: float | None = None,
-    compat: bool = False,
-    max_comparisons: int | None = None,
-    after: UUID | None = None,
-) -> DedupOptions:
-    """What was asked for, if it goes together. Raises: UsageError `dedup_options_unfit`."""
-    why = ""
-    if semantic and (exact or compat):
-        why = f"--semantic includes what --exact removes; {'--compat' if compat else '--exact'} is a run of its own"
-    elif not semantic and (threshold, max_comparisons, after) != (None, None, None):
-        why = "--threshold, --max-comparisons and --after belong to --semantic"
-    elif threshold is not None and not 0 <= threshold <= 1:
-        why = f"a threshold is a number from 0 to 1, got {threshold:g}"
-    elif max_comparisons is not None and max_comparisons < 1:
-        why = f"a ceiling of comparisons is at least 1, got {max_comparisons}"
-    if why:
-        raise UsageError(
-            "dedup_options_unfit",
-            "these options do not go together",
-            why=why,
-            hint="negmem curator dedup --help",
-        )
-    return DedupOptions(
-        semantic=semantic,
-        threshold=NOMINATED_FROM if threshold is None else threshold,
-        compat=compat,
-        most_compared=max_comparisons or MOST_COMPARED,
-        after=after,
-    )
-
-
-def store_of(session: Session, user: str) -> Store:
-    """The store that is deduplicated."""
-    return MemoryStore(session, user)
 
 
 @dataclass

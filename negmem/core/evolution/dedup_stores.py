@@ -8,10 +8,14 @@ from datetime import datetime
 from typing import Any, Protocol
 from uuid import UUID
 
+from psycopg.types.json import Jsonb
+
 from negmem.core import merging
 from negmem.core.merging import Merge, Text
 from negmem.core.session import Session
+from negmem.errors import UsageError
 
+STORES = ("memory", "fact")
 _PAGE = 2_000
 _FIRST = UUID(int=0)
 
@@ -24,6 +28,17 @@ class Item:
     group_key: str
     content: str
     moment: datetime
+
+
+def check_store(name: str) -> None:
+    """Raises: UsageError `store_unknown` for a name that the curator has no store of."""
+    if name not in STORES:
+        raise UsageError(
+            "store_unknown",
+            f'the curator knows no store "{name}"',
+            why=f"known: {', '.join(STORES)}",
+            hint="negmem curator dedup --help",
+        )
 
 
 class Store(Protocol):
@@ -65,10 +80,10 @@ class Store(Protocol):
         ...
 
 
-class MemoryStore:
-    """The memories of one user."""
+class _SqlStore:
+    """What the stores of one user have in common: paging, vectors of the active model."""
 
-    name = "memory"
+    name = ""
     has_vectors = True
 
     def __init__(self, session: Session, user: str) -> None:
@@ -79,26 +94,18 @@ class MemoryStore:
         self._model: int | None = None if row is None else row["id"]
 
     def items(self) -> Iterator[Item]:
-        """All live memories but core ones."""
-        for row in self._paged("memory_items", {}):
+        """All live ones that may be merged."""
+        for row in self._paged(f"{self.name}_items", {}):
             yield Item(**row)
-
-    def texts(self, ids: Sequence[UUID]) -> dict[UUID, Text]:
-        """As the merge step reads them."""
-        params = {**self._scope, "ids": list(ids)}
-        rows = self._session.database.rows("merge", "texts", params)
-        return {row["id"]: Text(**row) for row in rows}
 
     def bits(self) -> Iterator[tuple[UUID, bytes]]:
         """Those of the active model."""
         if self._model is None:
             return
-        for row in self._paged("memory_bits", {"model_id": self._model}):
+        for row in self._paged(f"{self.name}_bits", {"model_id": self._model}):
             bits: str = row["bits"]
-            yield (
-                row["id"],
-                int(bits.ljust(-8 * (-len(bits) // 8), "0"), 2).to_bytes(-(-len(bits) // 8), "big"),
-            )
+            width = -(-len(bits) // 8)
+            yield row["id"], int(bits.ljust(width * 8, "0"), 2).to_bytes(width, "big")
 
     def cosines(self, pairs: Sequence[tuple[UUID, UUID]]) -> dict[tuple[UUID, UUID], float]:
         """Those of the active model."""
@@ -110,8 +117,35 @@ class MemoryStore:
             "ones": [one for one, _ in pairs],
             "others": [other for _, other in pairs],
         }
-        rows = self._session.database.rows("curator", "memory_cosines", params)
+        rows = self._session.database.rows("curator", f"{self.name}_cosines", params)
         return {(row["one"], row["other"]): row["cosine"] for row in rows}
+
+    def count(self) -> int:
+        """All that are live."""
+        row = self._session.database.row("curator", f"{self.name}_count", self._scope)
+        return 0 if row is None else int(row["live"])
+
+    def _paged(self, block: str, params: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        after = _FIRST
+        while True:
+            page = {**self._scope, **params, "after": after, "row_limit": _PAGE}
+            rows = self._session.database.rows("curator", block, page)
+            yield from rows
+            if len(rows) < _PAGE:
+                return
+            after = rows[-1]["id"]
+
+
+class MemoryStore(_SqlStore):
+    """The memories of one user; core ones are never merged."""
+
+    name = "memory"
+
+    def texts(self, ids: Sequence[UUID]) -> dict[UUID, Text]:
+        """As the merge step reads them."""
+        params = {**self._scope, "ids": list(ids)}
+        rows = self._session.database.rows("merge", "texts", params)
+        return {row["id"]: Text(**row) for row in rows}
 
     def apply(self, merges: Sequence[Merge], run_id: UUID) -> list[tuple[UUID, UUID]]:
         """By the same statement as consolidation merges."""
@@ -126,17 +160,53 @@ class MemoryStore:
         """Told apart from their survivors, so that the next run does not merge them again."""
         return merging.undo_run(self._session, self._user, run_id)
 
-    def count(self) -> int:
-        """Core ones included."""
-        row = self._session.database.row("curator", "memory_count", self._scope)
-        return 0 if row is None else int(row["live"])
 
-    def _paged(self, block: str, params: dict[str, Any]) -> Iterator[dict[str, Any]]:
-        after = _FIRST
-        while True:
-            page = {**self._scope, **params, "after": after, "row_limit": _PAGE}
-            rows = self._session.database.rows("curator", block, page)
-            yield from rows
-            if len(rows) < _PAGE:
-                return
-            after = rows[-1]["id"]
+class FactStore(_SqlStore):
+    """The active facts of one user: "key: value" is the text, and facts of one type are compared."""
+
+    name = "fact"
+
+    def texts(self, ids: Sequence[UUID]) -> dict[UUID, Text]:
+        """Active ones."""
+        params = {**self._scope, "ids": list(ids)}
+        rows = self._session.database.rows("curator", "fact_texts", params)
+        return {row["id"]: Text(**row) for row in rows}
+
+    def apply(self, merges: Sequence[Merge], run_id: UUID) -> list[tuple[UUID, UUID]]:
+        """Both are locked and compared again; the loser is removed and linked to its survivor."""
+        database = self._session.database
+        params = {**self._scope, "pairs": merging.pairs_json(merges), "run_id": run_id}
+        actor = {"actor": self._session.actor}
+        with database.transaction():
+            database.rows("curator", "lock_facts", self._scope)
+            rows = database.rows("curator", "fact_mergeable", params)
+            for row in rows:
+                gone = {"ids": [row["loser"]], "reason": f"merged into {row['survivor']}"}
+                database.rows("curator", "fact_prune", {**self._scope, **gone, **actor})
+            if rows:
+                done = [{"survivor": str(r["survivor"]), "loser": str(r["loser"])} for r in rows]
+                database.execute("curator", "fact_link", {**params, "pairs": Jsonb(done)})
+        return [(row["survivor"], row["loser"]) for row in rows]
+
+    def taken(self, run_id: UUID) -> list[UUID]:
+        """As they were marked."""
+        params = {**self._scope, "run_id": run_id}
+        return [row["id"] for row in self._session.database.rows("curator", "fact_taken", params)]
+
+    def undo(self, run_id: UUID) -> list[UUID]:
+        """Told apart from their survivors, so that the next run does not merge them again."""
+        database = self._session.database
+        with database.transaction():
+            database.rows("curator", "lock_facts", self._scope)
+            ids = self.taken(run_id)
+            if ids:
+                asked = {**self._scope, "ids": ids}
+                database.rows("curator", "fact_restore", {**asked, "actor": self._session.actor})
+                database.execute("curator", "fact_release", asked)
+        return ids
+
+
+def store_of(session: Session, user: str, name: str = "memory") -> Store:
+    """The store of that name. Raises: UsageError `store_unknown`."""
+    check_store(name)
+    return FactStore(session, user) if name == "fact" else MemoryStore(session, user)

@@ -1,4 +1,4 @@
-"""Pruning: a user's memories kept to an age and a number, by soft deletes that can be undone.
+"""Pruning: a user's memories or facts kept to an age and a number, by soft deletes that can be undone.
 
 The plan is made once, by the pure rule, and carried out in batches, each a transaction of its own with
 its entries in the trail: what is cut off in the middle has kept to the plan as far as it came, and
@@ -12,13 +12,29 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from typing import Any
 
+from negmem.core.evolution.dedup_stores import check_store
 from negmem.core.formulas.pruning import Entry, Pruning, Reason, prune
+from negmem.core.formulas.pruning_compat import prune_compat
 from negmem.core.models.pruning import Pruned, PrunedMemory, PruneReasons
 from negmem.core.pii import gated
 from negmem.core.session import Session
 from negmem.errors import NegmemError
 
 _BATCH = 1_000
+_BLOCKS = {
+    "memory": {
+        "candidates": "candidates",
+        "details": "details",
+        "prunable": "prunable",
+        "prune": "prune",
+    },
+    "fact": {
+        "candidates": "fact_candidates",
+        "details": "fact_details",
+        "prunable": "fact_prunable",
+        "prune": "fact_prune",
+    },
+}
 _NOTES = {Reason.AGE: "pruned by age", Reason.COUNT: "pruned by number"}
 
 
@@ -27,6 +43,7 @@ class PrunePlan:
     """What `apply` will do; `versions` are those that the plan was made on."""
 
     user: str
+    store: str
     rule: Pruning
     versions: dict[str, int]
     protected: int
@@ -46,20 +63,32 @@ class PrunePlan:
         return sum(why is reason for _, why in self.rule.removed)
 
 
-def plan(session: Session, user: str, *, max_age_days: float = 0, max_count: int = 0) -> PrunePlan:
-    """Which of a user's live memories would go; limits of 0 and below are off.
+def plan(
+    session: Session,
+    user: str,
+    *,
+    max_age_days: float = 0,
+    max_count: int = 0,
+    store: str = "memory",
+    compat: bool = False,
+) -> PrunePlan:
+    """Which of a user's live items would go; limits of 0 and below are off.
 
-    Raises: NegmemError `user_on_hold` where a legal hold forbids it.
+    Args: store, memory or fact; compat, by the rule of the first design.
+    Raises: NegmemError `user_on_hold` where a legal hold forbids it; UsageError `store_unknown`.
     """
+    check_store(store)
     scope = {"user_id": user, "app_name": session.app}
     require_removable(session, user)
     if max_age_days <= 0 and max_count <= 0:
         session.warn("no_limit", "neither --max-age-days nor --max-count is above 0: all stay")
-    rows = session.database.rows("curator", "candidates", scope)
+    rows = session.database.rows("curator", _BLOCKS[store]["candidates"], scope)
     entries = [Entry(r["id"], r["created"], r["updated"], r["is_protected"]) for r in rows]
-    rule = prune(entries, _now(session), max_age_days=max_age_days, max_count=max_count)
+    judge = prune_compat if compat else prune
+    rule = judge(entries, _now(session), max_age_days=max_age_days, max_count=max_count)
     return PrunePlan(
         user=user,
+        store=store,
         rule=rule,
         versions={row["id"]: row["version"] for row in rows},
         protected=sum(entry.is_protected for entry in entries),
@@ -114,6 +143,7 @@ def apply(
     """
     scope = {"user_id": planned.user, "app_name": session.app}
     database = session.database
+    blocks = _BLOCKS[planned.store]
     # As they stood before: removing them changes their dates.
     items = _items(session, planned)
     went: set[str] = set()
@@ -121,13 +151,17 @@ def apply(
     for reason, ids in _batches(planned.rule.removed):
         with database.transaction():
             versions = [planned.versions[i] for i in ids]
-            rows = database.rows("curator", "prunable", {**scope, "ids": ids, "versions": versions})
+            asked = {**scope, "ids": ids, "versions": versions}
+            if planned.store == "fact":
+                database.rows("curator", "lock_facts", scope)
+            rows = database.rows("curator", blocks["prunable"], asked)
             chosen = [str(row["id"]) for row in rows]
             if chosen:
                 params = {**scope, "ids": chosen}
                 note = {"reason": _NOTES[reason], "actor": session.actor}
-                database.rows("curator", "prune", {**params, **note})
-                database.rows("curator", "rescore_neighbours", params)
+                database.rows("curator", blocks["prune"], {**params, **note})
+                if planned.store == "memory":
+                    database.rows("curator", "rescore_neighbours", params)
         went.update(chosen)
         seen += len(ids)
         if on_progress is not None:
@@ -155,6 +189,7 @@ def _answer(
     planned: PrunePlan, items: list[PrunedMemory], *, dry_run: bool, changed_meanwhile: int
 ) -> Pruned:
     return Pruned(
+        store=planned.store,
         removed=planned.removed,
         kept=len(planned.rule.kept) + changed_meanwhile,
         reasons=PruneReasons(age=planned.count(Reason.AGE), count=planned.count(Reason.COUNT)),
@@ -173,6 +208,6 @@ def _items(session: Session, planned: PrunePlan) -> list[PrunedMemory]:
     found: dict[str, dict[str, Any]] = {}
     for start in range(0, len(ids), _BATCH):
         params = {**scope, "ids": ids[start : start + _BATCH]}
-        rows = session.database.rows("curator", "details", params)
+        rows = session.database.rows("curator", _BLOCKS[planned.store]["details"], params)
         found.update((str(row["id"]), row) for row in rows)
     return [PrunedMemory(reason=reasons[i].value, **found[i]) for i in ids if i in found]

@@ -146,7 +146,7 @@ def prune(
         if is_unreadable:
             unreadable.append(entry.id)
     reasons: dict[str, Reason] = {}
-    oldest = _cutoff(now, max_age_days)
+    oldest = limit_of_age(now, max_age_days)
     for entry in entries:
         instant = times[entry.id]
         if not entry.is_protected and instant is not None and instant < oldest:
@@ -174,7 +174,7 @@ def prune(
     )
 
 
-def _cutoff(now: datetime, max_age_days: float) -> datetime:
+def limit_of_age(now: datetime, max_age_days: float) -> datetime:
     """The oldest moment that stays; an age that reaches beyond the calendar takes nothing."""
     if not max_age_days > 0:
         return _LONG_AGO

@@ -29,11 +29,12 @@ class PrunedMemory(Model):
 class Pruned(Model):
     """A pruning, done or planned.
 
-    `kept` counts the live memories that stay, `protected` of them are pinned or of type core,
+    `store` is memory or fact. `kept` counts the live items that stay, `protected` of them are pinned or of type core,
     `future` carry a date after now. `changed_meanwhile` were planned but touched by somebody else,
     and stay. With `dry_run` nothing was touched.
     """
 
+    store: str
     removed: int
     kept: int
     reasons: PruneReasons
