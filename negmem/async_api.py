@@ -87,6 +87,7 @@ class AsyncMemory:
         self.audit = AsyncAudit(self)
         self.embed = AsyncEmbeddings(self)
         self.instruction = AsyncInstructions(self)
+        self.learn = AsyncLearnings(self)
         self.namespace = AsyncNamespaces(self)
         self.automation = AsyncAutomation(self)
         self.consolidation = AsyncConsolidation(self)
@@ -192,6 +193,19 @@ class AsyncSummaries(_Noun):
 
     show = _awaited_of("summary", api.Summaries.show)
     refresh = _awaited_of("summary", api.Summaries.refresh)
+
+
+class AsyncLearnings(_Noun):
+    """`mem.learn`: lessons, searched before they are saved."""
+
+    save = _awaited_of("learn", api.Learnings.save)
+    search = _awaited_of("learn", api.Learnings.search)
+    list = _awaited_of("learn", api.Learnings.list)
+    show = _awaited_of("learn", api.Learnings.show)
+    edit = _awaited_of("learn", api.Learnings.edit)
+    rm = _awaited_of("learn", api.Learnings.rm)
+    versions = _awaited_of("learn", api.Learnings.versions)
+    undo = _awaited_of("learn", api.Learnings.undo)
 
 
 class AsyncNamespaces(_Noun):

@@ -11,6 +11,7 @@ from negmem.api.curator import Curator
 from negmem.api.embeddings import Embeddings
 from negmem.api.facts import Conflicts, Facts
 from negmem.api.instructions import Instructions
+from negmem.api.learnings import Learnings
 from negmem.api.memories import Memories
 from negmem.api.memory import Memory, connect
 from negmem.api.namespaces import Namespaces
@@ -29,6 +30,7 @@ __all__ = [
     "Embeddings",
     "Facts",
     "Instructions",
+    "Learnings",
     "Memories",
     "Memory",
     "Pii",

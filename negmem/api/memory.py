@@ -21,6 +21,7 @@ from negmem.api.curator import Curator
 from negmem.api.embeddings import Embeddings
 from negmem.api.facts import Conflicts, Facts
 from negmem.api.instructions import Instructions
+from negmem.api.learnings import Learnings
 from negmem.api.memories import Memories
 from negmem.api.namespaces import Namespaces
 from negmem.api.pii import Pii
@@ -94,6 +95,8 @@ class Memory:
         self.audit = Audit(self)
         self.embed = Embeddings(self)
         self.instruction = Instructions(self)
+        self.learn = Learnings(self)
+        self.namespace = Namespaces(self)
         self.automation = Automation(self)
         self.consolidation = Consolidation(self)
         self.namespace = Namespaces(self)

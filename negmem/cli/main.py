@@ -36,6 +36,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "summary": ("summary", "Summaries of users and threads."),
     "core": ("core", "Core blocks: short texts that stand in every context."),
     "instruction": ("instruction", "Instructions of an app, version by version."),
+    "learn": ("learn", "Learned knowledge: lessons, searched before they are saved."),
     "namespace": ("namespace", "Namespaces: who shares what."),
     "search": ("search", "Find memories, and explain why."),
     "context": ("context", "Assemble a context within a token budget."),

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import pytest
 
@@ -30,6 +30,7 @@ from negmem.core import (
     topics,
 )
 from negmem.core.evolution import prune
+from negmem.core.learning import learnings
 from negmem.core.models.base import Model
 from negmem.core.retrieval import context, recall
 from negmem.core.retrieval.search import search
@@ -85,6 +86,7 @@ NO_TEXT = {
 READING = """
     memory list, memory history, memory show, memory edit, memory add, memory links, memory topics, core show, core set, core rm,
     summary show, summary refresh, search, context, recall, curator prune, curator dedup, fact set,
+    learn save, learn search, learn list, learn show, learn edit, learn rm, learn versions, learn undo,
     fact list, fact show, fact history, fact search, conflict list, conflict show, conflict resolve
 """
 NOT_READING = """
@@ -108,6 +110,7 @@ class World:
     other: UUID
     fact: UUID
     conflict: UUID
+    lesson: UUID
 
     @contextmanager
     def session(self, role: str, **overrides: str) -> Iterator[Session]:
@@ -131,7 +134,7 @@ def world(negmem: CliRunner, database: TestDatabase) -> Iterator[World]:
             "app": as_role(database.dsn, app),
             "auditor": as_role(database.dsn, auditor),
         }
-        yield filled(World(database, cli, dsn, *[UUID(int=0)] * 4))
+        yield filled(World(database, cli, dsn, *[UUID(int=0)] * 5))
     for name in names.values():
         database.rows(f'REASSIGN OWNED BY "{name}" TO CURRENT_USER')
         database.rows(f'DROP OWNED BY "{name}"')
@@ -157,6 +160,10 @@ def filled(empty: World) -> World:
         changed = facts.set_fact(session, "alice", "profile", "邮箱", {"work": MAIL, "tel": PHONE})
         assert changed.fact is not None and changed.conflict_id is not None
         core_blocks.set_block(session, "alice", f"联系 alice: {PHONE}", label="persona")
+        learned = learnings.save(
+            session, "alice", title=f"call {PHONE}", learning=f"邮箱 {MAIL}", namespace="user"
+        ).learning
+        assert learned is not None
     lines = {
         "thread": "t1",
         "user": "alice",
@@ -179,8 +186,25 @@ def filled(empty: World) -> World:
     with empty.session("owner") as session:
         summaries.refresh_by_hand(session, "alice", extractor="pattern")
     return World(
-        empty.database, empty.cli, empty.dsn, one, other, changed.fact.id, changed.conflict_id
+        empty.database,
+        empty.cli,
+        empty.dsn,
+        one,
+        other,
+        changed.fact.id,
+        changed.conflict_id,
+        learned.id,
     )
+
+
+def learn(session: Session) -> Model:
+    words = f"again {PHONE} {uuid4()}"
+    return learnings.save(session, "alice", title=words, learning=words, anyway=True)
+
+
+def unlearned(session: Session, world: World) -> Model:
+    learnings.edit(session, "alice", world.lesson, context=f"at {PHONE} {uuid4()}")
+    return learnings.undo(session, "alice", world.lesson)
 
 
 def undone(session: Session, world: World) -> Model:
@@ -208,6 +232,20 @@ CALLS: dict[str, Callable[[Session, World], Model]] = {
     "facts.list_facts": lambda s, w: facts.list_facts(s, "alice"),
     "facts.history": lambda s, w: facts.history(s, "alice", w.fact),
     "fact_search.search_facts": lambda s, w: fact_search.search_facts(s, "alice", "邮箱 mail"),
+    "learning.learnings.save": lambda s, w: learn(s),
+    "learning.learnings.search_learnings": lambda s, w: learnings.search_learnings(
+        s, "alice", "邮箱 call", namespace="user"
+    ),
+    "learning.learnings.list_learnings": lambda s, w: learnings.list_learnings(
+        s, "alice", namespace="user"
+    ),
+    "learning.learnings.show": lambda s, w: learnings.show(s, "alice", w.lesson),
+    "learning.learnings.edit": lambda s, w: learnings.edit(
+        s, "alice", w.lesson, context=f"at {PHONE} {uuid4()}"
+    ),
+    "learning.learnings.remove": lambda s, w: learnings.remove(s, "alice", w.lesson, dry_run=True),
+    "learning.learnings.versions": lambda s, w: learnings.versions(s, "alice", w.lesson),
+    "learning.learnings.undo": unlearned,
     "memory_history.history": lambda s, w: memory_history.history(s, "alice", w.memory),
     "memories.add": lambda s, w: memories.add(s, "alice", f"second call {PHONE}"),
     "memories.show": lambda s, w: memories.show(s, "alice", w.memory),
@@ -347,6 +385,25 @@ def test_commands_hold_it_too_in_text_and_json(world: World) -> None:
         ("memory", "links", str(world.memory), "--user", "alice"),
         ("memory", "topics", "--user", "alice"),
         ("core", "show", "--user", "alice"),
+        (
+            "learn",
+            "save",
+            "--title",
+            f"x {PHONE}",
+            "--learning",
+            "x",
+            "--user",
+            "alice",
+            "--anyway",
+            "--dry-run",
+        ),
+        ("learn", "search", "邮箱 call", "--user", "alice", "--namespace", "user"),
+        ("learn", "list", "--user", "alice", "--namespace", "user"),
+        ("learn", "show", str(world.lesson), "--user", "alice"),
+        ("learn", "edit", str(world.lesson), "--user", "alice", "--context", f"at {PHONE}"),
+        ("learn", "rm", str(world.lesson), "--user", "alice", "--dry-run"),
+        ("learn", "versions", str(world.lesson), "--user", "alice"),
+        ("learn", "undo", str(world.lesson), "--user", "alice", "--dry-run"),
         ("fact", "set", "profile", "tel", PHONE, "--user", "alice"),
         ("fact", "list", "--user", "alice"),
         ("fact", "show", str(world.fact), "--user", "alice"),

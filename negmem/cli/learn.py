@@ -1,0 +1,237 @@
+"""`negmem learn …`: learned knowledge."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from negmem.cli.exits import ExitCode
+from negmem.cli.options import Common, Limit, Offset, User, command, new_app
+
+app = new_app("Learned knowledge: lessons, searched before they are saved.")
+
+Id = Annotated[str, typer.Argument(metavar="ID")]
+Namespace = Annotated[
+    str,
+    typer.Option("--namespace", metavar="NAME", help="global, user, a team; reading also: all."),
+]
+Tags = Annotated[
+    list[str] | None, typer.Option("--tag", metavar="TAG", help="May be given several times.")
+]
+Expected = Annotated[
+    int | None,
+    typer.Option("--expected-version", metavar="N", min=1, help="Refuse if it changed."),
+]
+
+
+def _asking(common: Common, user: str | None) -> str | None:
+    return None if user is None else common.require_user(user)
+
+
+@command(app, "save", path="learn save", writes=True)
+def save(
+    common: Common,
+    title: Annotated[str, typer.Option("--title", metavar="TEXT", help="What it is about.")],
+    learning: Annotated[str, typer.Option("--learning", metavar="TEXT", help="The lesson.")],
+    context: Annotated[
+        str | None, typer.Option("--context", metavar="TEXT", help="When it applies.")
+    ] = None,
+    tag: Tags = None,
+    namespace: Namespace = "global",
+    user: User = None,
+    anyway: Annotated[
+        bool, typer.Option("--anyway", help="Beside lessons that say nearly the same.")
+    ] = False,
+) -> int:
+    """Save a lesson, unless one like it is there: it is searched for first."""
+    from negmem.cli.render.learnings import draw_change
+    from negmem.core.learning import learnings
+
+    asking = _asking(common, user)
+    with common.session() as session:
+        session.require_installed()
+        done = learnings.save(
+            session,
+            asking,
+            title=title,
+            learning=learning,
+            context=context,
+            tags=tag or (),
+            namespace=namespace,
+            anyway=anyway,
+            dry_run=common.dry_run,
+        )
+        common.console.answer("learn.save/1", done, draw_change)
+    return ExitCode.DONE
+
+
+@command(app, "search", path="learn search")
+def search(
+    common: Common,
+    query: Annotated[str, typer.Argument(metavar="QUERY")],
+    namespace: Namespace = "global",
+    user: User = None,
+    limit: Limit = 10,
+    offset: Offset = 0,
+) -> int:
+    """Lessons that answer a question, by words and by meaning."""
+    from negmem.cli.render.learnings import draw_found
+    from negmem.core.learning import learnings
+
+    asking = _asking(common, user)
+    with common.session() as session:
+        session.require_installed()
+        found = learnings.search_learnings(
+            session, asking, query, namespace=namespace, limit=limit, offset=offset
+        )
+        common.console.answer("learn.search/1", found, draw_found)
+    return ExitCode.DONE
+
+
+@command(app, "list", path="learn list")
+def list_(
+    common: Common,
+    namespace: Namespace = "global",
+    user: User = None,
+    tag: Tags = None,
+    deleted: Annotated[
+        bool, typer.Option("--deleted", help="Those that were removed instead.")
+    ] = False,
+    limit: Limit = 20,
+    offset: Offset = 0,
+) -> int:
+    """Lessons, the last changed first."""
+    from negmem.cli.render.learnings import draw_list
+    from negmem.core.learning import learnings
+
+    asking = _asking(common, user)
+    with common.session() as session:
+        session.require_installed()
+        found = learnings.list_learnings(
+            session,
+            asking,
+            namespace=namespace,
+            tags=tag or (),
+            removed=deleted,
+            limit=limit,
+            offset=offset,
+        )
+        common.console.answer("learn.list/1", found, draw_list)
+    return ExitCode.DONE
+
+
+@command(app, "show", path="learn show")
+def show(common: Common, id: Id, user: User = None) -> int:
+    """One lesson, whole."""
+    from negmem.cli.render.learnings import draw_learning
+    from negmem.core.learning import learnings
+    from negmem.core.learning.items import parse_id
+
+    asking = _asking(common, user)
+    wanted = parse_id(id, "learning", "negmem learn list")
+    with common.session() as session:
+        session.require_installed()
+        common.console.answer(
+            "learn.show/1", learnings.show(session, asking, wanted), draw_learning
+        )
+    return ExitCode.DONE
+
+
+@command(app, "edit", path="learn edit", writes=True)
+def edit(
+    common: Common,
+    id: Id,
+    user: User = None,
+    title: Annotated[str | None, typer.Option("--title", metavar="TEXT")] = None,
+    learning: Annotated[str | None, typer.Option("--learning", metavar="TEXT")] = None,
+    context: Annotated[
+        str | None, typer.Option("--context", metavar="TEXT", help='"" takes it away.')
+    ] = None,
+    tag: Tags = None,
+    expected_version: Expected = None,
+) -> int:
+    """Change a lesson; what it said before is kept. --tag gives all its tags anew."""
+    from negmem.cli.render.learnings import draw_change
+    from negmem.core.learning import learnings
+    from negmem.core.learning.items import parse_id
+
+    asking = _asking(common, user)
+    wanted = parse_id(id, "learning", "negmem learn list")
+    with common.session() as session:
+        session.require_installed()
+        done = learnings.edit(
+            session,
+            asking,
+            wanted,
+            title=title,
+            learning=learning,
+            context=context,
+            tags=tag,
+            expected_version=expected_version,
+            dry_run=common.dry_run,
+        )
+        common.console.answer("learn.edit/1", done, draw_change)
+    return ExitCode.DONE
+
+
+@command(app, "rm", path="learn rm", writes=True)
+def remove(
+    common: Common,
+    id: Id,
+    user: User = None,
+    reason: Annotated[str | None, typer.Option("--reason", metavar="TEXT")] = None,
+    expected_version: Expected = None,
+) -> int:
+    """Take a lesson out of search and contexts; `learn undo` brings it back."""
+    from negmem.cli.render.learnings import draw_change
+    from negmem.core.learning import learnings
+    from negmem.core.learning.items import parse_id
+
+    asking = _asking(common, user)
+    wanted = parse_id(id, "learning", "negmem learn list")
+    with common.session() as session:
+        session.require_installed()
+        done = learnings.remove(
+            session,
+            asking,
+            wanted,
+            reason=reason,
+            expected_version=expected_version,
+            dry_run=common.dry_run,
+        )
+        common.console.answer("learn.rm/1", done, draw_change)
+    return ExitCode.DONE
+
+
+@command(app, "versions", path="learn versions")
+def versions(common: Common, id: Id, user: User = None) -> int:
+    """What a lesson said before, oldest first."""
+    from negmem.cli.render.learnings import draw_versions
+    from negmem.core.learning import learnings
+    from negmem.core.learning.items import parse_id
+
+    asking = _asking(common, user)
+    wanted = parse_id(id, "learning", "negmem learn list")
+    with common.session() as session:
+        session.require_installed()
+        common.console.answer(
+            "learn.versions/1", learnings.versions(session, asking, wanted), draw_versions
+        )
+    return ExitCode.DONE
+
+
+@command(app, "undo", path="learn undo", writes=True)
+def undo(common: Common, id: Id, user: User = None) -> int:
+    """Take the last change back: an edit, a removal, or an undo."""
+    from negmem.cli.render.learnings import draw_change
+    from negmem.core.learning import learnings
+    from negmem.core.learning.items import parse_id
+
+    asking = _asking(common, user)
+    wanted = parse_id(id, "learning", "negmem learn list")
+    with common.session() as session:
+        session.require_installed()
+        done = learnings.undo(session, asking, wanted, dry_run=common.dry_run)
+        common.console.answer("learn.undo/1", done, draw_change)
+    return ExitCode.DONE

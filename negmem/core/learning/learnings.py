@@ -1,0 +1,502 @@
+"""Learned knowledge: lessons that are saved once, found again by their meaning, and changed in versions."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+from uuid import UUID
+
+from psycopg.types.json import Jsonb
+
+from negmem.core.embedding import embed_texts
+from negmem.core.learning import items
+from negmem.core.learning.access import Access, Owner, access_of, owner_of, reach
+from negmem.core.merging import stored_scale
+from negmem.core.models.learning import (
+    FoundLearning,
+    FoundLearnings,
+    Learning,
+    LearningChange,
+    LearningList,
+    LearningVersions,
+)
+from negmem.core.pii import DetectionFailedError, gated, gated_write, guard_of
+from negmem.core.session import Session
+from negmem.core.text.exact_key import exact_key
+from negmem.core.text.likeness import likeness
+from negmem.errors import NegmemError, UsageError
+
+KIND = "learning"
+MAX_TITLE = 300
+MAX_TAGS = 32
+_HINT = 'negmem learn save --title "…" --learning "…"'
+_COMPARED = 20
+_NAMED = 3
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """What a learning says."""
+
+    title: str
+    learning: str
+    context: str | None
+    tags: tuple[str, ...]
+    metadata: dict[str, Any]
+
+    @property
+    def body_hash(self) -> bytes:
+        """The same for lessons that differ in nothing that counts (width, case, closing marks)."""
+        return hashlib.sha256((exact_key(self.learning) or self.learning).encode()).digest()
+
+    def params(self) -> dict[str, Any]:
+        """Its columns."""
+        return {
+            "title": self.title,
+            "learning": self.learning,
+            "context": self.context,
+            "tags": list(self.tags),
+            "metadata": Jsonb(self.metadata),
+            "body_hash": self.body_hash,
+        }
+
+    def before(self) -> dict[str, Any]:
+        """What its version keeps."""
+        return {
+            "title": self.title,
+            "learning": self.learning,
+            "context": self.context,
+            "tags": list(self.tags),
+            "metadata": self.metadata,
+        }
+
+
+class _RolledBackError(Exception):
+    """Ends a transaction that only looked."""
+
+
+@gated_write
+def save(
+    session: Session,
+    user: str | None,
+    *,
+    title: str,
+    learning: str,
+    context: str | None = None,
+    tags: Sequence[str] = (),
+    namespace: str = "global",
+    anyway: bool = False,
+    dry_run: bool = False,
+) -> LearningChange:
+    """Save a lesson, unless one like it is there: it is searched for first, in the same transaction.
+
+    Args: anyway, save it beside lessons that say nearly the same; never beside one that says the very
+    same.
+    Raises: NegmemError `learning_exists`, `learning_similar`, `namespace_denied`; UsageError
+    `text_refused`, `tags_invalid`, `user_missing`.
+    """
+    lesson = _screened(session, _cleaned(title, learning, context, tags))
+    owner = owner_of(user, namespace)
+    access_of(session, user).require(owner, "write")
+    vectors = embed_texts(session, [f"{lesson.title}: {lesson.learning}"])
+    vector = None if vectors is None else vectors.vectors[0]
+    embedding = None if vector is None else items.vector_literal(vector)
+    scale = stored_scale(session)
+
+    def write() -> UUID | None:
+        made: UUID | None = None
+        try:
+            with session.database.transaction():
+                access_of(session, user).require(owner, "write")
+                items.lock_store(session, owner, KIND)
+                _refuse_same(session, owner, lesson)
+                if not anyway:
+                    _refuse_similar(session, owner, lesson, embedding, scale.documents.similarity)
+                made = _add(session, owner, user, lesson)
+                if dry_run:
+                    raise _RolledBackError
+        except _RolledBackError:
+            return None
+        return made
+
+    made = items.retried(write)
+    if made is None:
+        return LearningChange(action="saved", learning=None, dry_run=True)
+    items.embed(session, owner, KIND, made)
+    return LearningChange(action="saved", learning=_one(session, [owner], made))
+
+
+@gated
+def search_learnings(
+    session: Session,
+    user: str | None,
+    query: str,
+    *,
+    namespace: str = "global",
+    limit: int = 10,
+    offset: int = 0,
+) -> FoundLearnings:
+    """Lessons that answer a question, by words and by meaning, of what the user may read there.
+
+    Raises: UsageError `query_blank`, `limit_invalid`, `user_missing`; NegmemError `namespace_denied`.
+    """
+    items.check_page(limit, offset)
+    owners = reach(session, user, namespace, "read")
+    text, embedding, level, reason = items.ask_words(session, query)
+    rows = items.search_items(session, KIND, owners, text, embedding, limit=limit, offset=offset)
+    known = {row["id"]: row for row in _rows(session, owners, [row["id"] for row in rows])}
+    return FoundLearnings(
+        learnings=[
+            FoundLearning(
+                **_fields(known[row["id"]]),
+                score=row["score"],
+                semantic=row["semantic"],
+                keyword=row["keyword"],
+            )
+            for row in rows
+            if row["id"] in known
+        ],
+        total=int(rows[0]["total"]) if rows else 0,
+        level=level,
+        reason=reason,
+    )
+
+
+@gated
+def list_learnings(
+    session: Session,
+    user: str | None,
+    *,
+    namespace: str = "global",
+    tags: Sequence[str] = (),
+    removed: bool = False,
+    limit: int = 20,
+    offset: int = 0,
+) -> LearningList:
+    """A page of lessons, the last changed first; with `tags` those that have all of them.
+
+    Raises: UsageError `limit_invalid`, `user_missing`; NegmemError `namespace_denied`.
+    """
+    items.check_page(limit, offset)
+    params = {
+        **items.owners_params(session, reach(session, user, namespace, "read")),
+        "ids": None,
+        "tags": list(tags) or None,
+        "deleted": removed,
+        "row_limit": limit,
+        "row_offset": offset,
+    }
+    rows = session.database.rows("learning", "list", params)
+    total = int(rows[0]["total"]) if rows else 0
+    return LearningList(
+        learnings=[Learning(**_fields(row)) for row in rows],
+        total=total,
+        truncated=offset + len(rows) < total,
+    )
+
+
+@gated
+def show(session: Session, user: str | None, id: UUID) -> Learning:
+    """One lesson of those that the user may read. Raises: NegmemError `learning_unknown`."""
+    return _one(session, access_of(session, user).readable, id)
+
+
+@gated_write
+def edit(
+    session: Session,
+    user: str | None,
+    id: UUID,
+    *,
+    title: str | None = None,
+    learning: str | None = None,
+    context: str | None = None,
+    tags: Sequence[str] | None = None,
+    expected_version: int | None = None,
+    dry_run: bool = False,
+) -> LearningChange:
+    """Change what a lesson says; what it said before is kept. An empty `context` takes it away.
+
+    Raises: as `save`; NegmemError `learning_unknown`, `version_conflict`.
+    """
+
+    def changed(lesson: Lesson) -> Lesson:
+        wanted = _cleaned(
+            lesson.title if title is None else title,
+            lesson.learning if learning is None else learning,
+            lesson.context if context is None else context,
+            lesson.tags if tags is None else tags,
+        )
+        described = guard_of(session).screen_again(
+            wanted.learning, lesson.metadata, lesson.learning, lesson.metadata
+        )
+        return _screened(session, replace(wanted, metadata=described.metadata))
+
+    return _change(session, user, id, "edited", changed, expected_version, dry_run=dry_run)
+
+
+@gated_write
+def remove(
+    session: Session,
+    user: str | None,
+    id: UUID,
+    *,
+    reason: str | None = None,
+    expected_version: int | None = None,
+    dry_run: bool = False,
+) -> LearningChange:
+    """Take a lesson out of search and contexts; `undo` brings it back.
+
+    Raises: NegmemError `learning_unknown`, `version_conflict`, `namespace_denied`.
+    """
+    why = None if reason is None else items.cleaned(reason, "reason", "--reason TEXT", most=1000)
+    return _change(
+        session,
+        user,
+        id,
+        "removed",
+        lambda lesson: lesson,
+        expected_version,
+        removed=True,
+        reason=why,
+        dry_run=dry_run,
+    )
+
+
+@gated
+def versions(session: Session, user: str | None, id: UUID) -> LearningVersions:
+    """A lesson and what it said before, oldest first. Raises: NegmemError `learning_unknown`."""
+    owners = access_of(session, user).readable
+    row = _row(session, owners, id)
+    owner = Owner(row["owner_kind"], row["owner"])
+    return LearningVersions(
+        learning=Learning(**_fields(row)), versions=items.versions_of(session, owner, KIND, id)
+    )
+
+
+@gated_write
+def undo(session: Session, user: str | None, id: UUID, *, dry_run: bool = False) -> LearningChange:
+    """Take the last change back: an edit, a removal, or an undo. Raises: NegmemError `nothing_to_undo`."""
+    owner, access = _located(session, user, id)
+    access.require(owner, "write")
+    kept = items.versions_of(session, owner, KIND, id)
+    if not kept:
+        raise NegmemError(
+            "nothing_to_undo",
+            "nothing was changed here",
+            why="this learning is as it was saved",
+            hint=f"negmem learn show {id}",
+        )
+    last = kept[-1].before
+    before = Lesson(
+        last["title"],
+        last["learning"],
+        last["context"],
+        tuple(last["tags"]),
+        last["metadata"],
+    )
+    return _change(
+        session,
+        user,
+        id,
+        "undone",
+        lambda lesson: before,
+        kept[-1].version + 1,
+        removed=bool(last.get("removed")),
+        reason=last.get("deleted_reason"),
+        dry_run=dry_run,
+    )
+
+
+def _change(
+    session: Session,
+    user: str | None,
+    id: UUID,
+    action: str,
+    changed: Any,
+    expected_version: int | None,
+    *,
+    removed: bool = False,
+    reason: str | None = None,
+    dry_run: bool = False,
+) -> LearningChange:
+    owner, _ = _located(session, user, id)
+    place = {**owner.params(session), "id": id}
+    hint = f"negmem learn show {id}"
+
+    def write() -> bool:
+        with session.database.transaction():
+            access_of(session, user).require(owner, "write")
+            items.lock_store(session, owner, KIND)
+            row = session.database.row("learning", "lock", place)
+            if row is None:
+                raise _unknown(session, id)
+            items.check_version(expected_version, row["version"], "learning", hint)
+            was_removed = row["deleted_at"] is not None
+            if was_removed and action == "edited":
+                raise _unknown(session, id, "it was removed; negmem learn undo brings it back")
+            before = Lesson(
+                row["title"], row["learning"], row["context"], tuple(row["tags"]), row["metadata"]
+            )
+            after = changed(before)
+            if after == before and was_removed == removed:
+                return False
+            if not removed:
+                _refuse_same(session, owner, after, but=id)
+            if dry_run:
+                return True
+            kept = {
+                **before.before(),
+                "removed": was_removed,
+                "deleted_reason": row["deleted_reason"],
+            }
+            items.keep_version(session, owner, KIND, id, row["version"], kept, action)
+            items.unindex(session, owner, KIND, [id])
+            values = {**place, **after.params(), "deleted": removed, "deleted_reason": reason}
+            session.database.execute("learning", "change", values)
+            items.index(session, owner, KIND, [id])
+        return True
+
+    is_changed = items.retried(write)
+    if is_changed and not dry_run and not removed:
+        items.embed(session, owner, KIND, id)
+    return LearningChange(
+        action=action if is_changed else "unchanged",
+        learning=_one(session, [owner], id),
+        dry_run=dry_run,
+    )
+
+
+def _add(session: Session, owner: Owner, user: str | None, lesson: Lesson) -> UUID:
+    values = {**owner.params(session), **lesson.params(), "written_by": user or session.actor}
+    row = session.database.row("learning", "add", values)
+    assert row is not None
+    made: UUID = row["id"]
+    items.index(session, owner, KIND, [made])
+    return made
+
+
+def _refuse_same(
+    session: Session, owner: Owner, lesson: Lesson, *, but: UUID | None = None
+) -> None:
+    params = {**owner.params(session), "body_hash": lesson.body_hash, "but": but}
+    same = session.database.row("learning", "same_body", params)
+    if same is not None:
+        raise NegmemError(
+            "learning_exists",
+            "this was learned before",
+            why=f"{_named(session, same)} says the same",
+            hint=f"negmem learn edit {same['id']} --title …    to change it",
+        )
+
+
+def _refuse_similar(
+    session: Session, owner: Owner, lesson: Lesson, embedding: str | None, similarity: Any
+) -> None:
+    """Raises where a lesson says nearly the same, or another thing under the same title."""
+    text = f"{lesson.title} {lesson.learning}"
+    rows = items.search_items(session, KIND, [owner], text, embedding, limit=_COMPARED)
+    known = {row["id"]: row for row in _rows(session, [owner], [row["id"] for row in rows])}
+    alike = []
+    for row in rows:
+        other = known.get(row["id"])
+        if other is None:
+            continue
+        near = None if row["cosine"] is None else similarity(row["cosine"])
+        if exact_key(other["title"]) == exact_key(lesson.title):
+            alike.append((other, "has the same title"))
+        elif likeness(other["learning"], lesson.learning, near).same:
+            alike.append((other, "says nearly the same"))
+    if alike:
+        named = "; ".join(f"{_named(session, other)} {says}" for other, says in alike[:_NAMED])
+        raise NegmemError(
+            "learning_similar",
+            "something like this was learned before",
+            why=named + (f"; and {len(alike) - _NAMED} more" if len(alike) > _NAMED else ""),
+            hint=f"negmem learn edit {alike[0][0]['id']} --learning …    or save it beside: --anyway",
+        )
+
+
+def _cleaned(title: object, learning: object, context: object, tags: Sequence[str]) -> Lesson:
+    if isinstance(tags, str) or len(tags) > MAX_TAGS:
+        raise UsageError(
+            "tags_invalid",
+            "these can't be the tags of a learning",
+            why="one text is no list of tags" if isinstance(tags, str) else f"at most {MAX_TAGS}",
+            hint="--tag sql --tag retry",
+        )
+    said = None
+    if context is not None and context != "":
+        said = items.cleaned(context, "context", _HINT)
+    return Lesson(
+        items.cleaned(title, "title", _HINT, most=MAX_TITLE),
+        items.cleaned(learning, "learning", _HINT),
+        said,
+        tuple(dict.fromkeys(items.cleaned(tag, "tag", "--tag sql", most=100) for tag in tags)),
+        {},
+    )
+
+
+def _screened(session: Session, lesson: Lesson) -> Lesson:
+    beside = (lesson.title, lesson.context, list(lesson.tags))
+    screened = guard_of(session).screen(lesson.learning, lesson.metadata, beside)
+    title, context, tags = screened.beside
+    return Lesson(title, screened.text, context, tuple(tags), screened.metadata)
+
+
+def _rows(session: Session, owners: Sequence[Owner], ids: Sequence[UUID]) -> list[dict[str, Any]]:
+    params = {
+        **items.owners_params(session, owners),
+        "ids": list(ids),
+        "tags": None,
+        "deleted": None,
+        "row_limit": items.MAX_ROWS,
+        "row_offset": 0,
+    }
+    return session.database.rows("learning", "list", params)
+
+
+def _row(session: Session, owners: Sequence[Owner], id: UUID) -> dict[str, Any]:
+    rows = _rows(session, owners, [id])
+    if not rows:
+        raise _unknown(session, id)
+    return rows[0]
+
+
+def _one(session: Session, owners: Sequence[Owner], id: UUID) -> Learning:
+    return Learning(**_fields(_row(session, owners, id)))
+
+
+def _located(session: Session, user: str | None, id: UUID) -> tuple[Owner, Access]:
+    access = access_of(session, user)
+    row = _row(session, access.readable, id)
+    return Owner(row["owner_kind"], row["owner"]), access
+
+
+def _fields(row: dict[str, Any]) -> dict[str, Any]:
+    owner = Owner(row["owner_kind"], row["owner"])
+    fields = {name: row[name] for name in Learning.model_fields if name in row}
+    return {
+        **fields,
+        "namespace": owner.namespace,
+        "user": owner.name if owner.kind == "user" else None,
+    }
+
+
+def _unknown(session: Session, id: UUID, why: str = "") -> NegmemError:
+    return NegmemError(
+        "learning_unknown",
+        "there is no such learning",
+        why=why or f'none of what may be read in app "{session.app}" has the id {id}',
+        hint="negmem learn list --namespace all --user NAME",
+    )
+
+
+def _named(session: Session, row: dict[str, Any]) -> str:
+    """A learning in the words of a refusal: its id, and its title as this role may see it."""
+    try:
+        title = guard_of(session).passes(row["title"])
+    except DetectionFailedError:
+        return str(row["id"])
+    return f'{row["id"]} "{title if len(title) <= 60 else title[:59] + "…"}"'
