@@ -80,6 +80,8 @@ def _compared(a: Meaning, b: Meaning, similarity: float | None) -> Likeness:
         return Likeness(False, "words" if only_a and only_b else "detail", apart)
     if a.is_going_on != b.is_going_on and (b if a.is_going_on else a).has_past:
         return Likeness(False, "time")
+    if a.is_imminent != b.is_imminent:
+        return Likeness(False, "time")
     if a.is_future != b.is_future and (a.has_past or b.has_past):
         return Likeness(False, "time")
     if a.is_past != b.is_past or a.past & b.present or b.past & a.present:
@@ -101,7 +103,7 @@ def _without_weak(
         only_a, only_b = only_a - PROGRESS, only_b - PROGRESS
     if not (only_a & WEAK and only_b & WEAK):
         only_a, only_b = only_a - WEAK, only_b - WEAK
-    for ordered in ORDERED:  # to want it of others is to order it
+    for ordered in ORDERED if not a.denials else ():  # to want it of others is to order it
         if ordered & only_a and ordered & (b.words | b.light) - a.words:
             only_a -= ordered
         if ordered & only_b and ordered & (a.words | a.light) - b.words:

@@ -13,6 +13,7 @@ _CONTRACTED = (
     (re.compile(r"\b(?:can't|cannot)\b"), "can not"),
     (re.compile(r"\bshan't\b"), "shall not"),
     (re.compile(r"\bno one\b"), "nobody"),
+    (re.compile(r"\b(?:really|actually|basically|simply|truly) (?=\w)"), ""),
     (re.compile(r"n't\b"), " not"),
     (re.compile(r"\bi'm\b"), "i am"),
     (re.compile(r"'re\b"), " are"),
@@ -178,6 +179,16 @@ def english_form(text: str) -> str:
     text = re.sub(r"\b(?:has|have) become\b|\bbecame\b", "is now", text)
     text = re.sub(r"\b(?:a|an) (?:big|huge|great|massive|avid|real) (?=fan\b|lover\b)", "a ", text)
     text = _CONVERSE.sub(lambda m: f"{m[4]} {_CONVERSES[m[2]]} {m[3]} to {m[1]}", text)
+    text = re.sub(
+        r"\b(?:(?:more|larger|bigger|greater|longer|higher) than|over|above|exceeding)(?= ?§(?!time|date|day))",
+        "over",
+        text,
+    )
+    text = re.sub(
+        r"\b(?:(?:less|smaller|fewer|shorter|lower) than|under|below)(?= ?§(?!time|date|day))",
+        "under",
+        text,
+    )
     text = _ANYMORE.sub(r"not_anymore \1", text)
     for pattern, plain in _LEVELLED:
         text = pattern.sub(plain, text)
@@ -236,7 +247,7 @@ _BY_ZH = re.compile(
     r"^([^，,。]{1,16}?)(?:统一|一律)?(?:交)?由([^，,。]{1,10}?)((?:统一|自动|每[天周月年])?[\u4e00-\u9fff]{2})"
     + _TAIL_ZH
 )
-_MOVE_ZH = re.compile(r"(?:从|由|自)([^，,。]{1,6}?)(搬|迁|转|调|飞|飞往|移)")
+_MOVE_ZH = re.compile(r"(?:从|由|自)([^，,。]{1,6}?)(搬|迁|转到|转去|转移|调到|调去|飞|移到)")
 _CLEFT_ZH = re.compile(
     r"^([^，,。]{2,12}?)(?<![用叫要])的(?:人)?是([\u4e00-\u9fff]{2,4})" + _TAIL_ZH
 )
@@ -281,6 +292,7 @@ def chinese_form(text: str) -> str:
     text = text.strip()
     text = text.replace("第一语言", "母语")
     text = re.sub("没(?=人)", "没有", text)
+    text = re.sub("([吃喝看做去来走听学拿动])不了(?!解)", r"不能\1", text)
     text = re.sub("一个人(?=[住旅去吃生过来在睡做看])", "独自", text)
     text = re.sub("一(?!到)([^一，。]{1,6})就", r"\1", text)
     text = _CONVERSE_ZH.sub(

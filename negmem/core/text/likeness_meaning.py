@@ -47,6 +47,7 @@ _PAST_STATE = re.compile(
     r"\b(?:was|were)\b(?!\s+(?:\w+\s+)?\w+(?:ed|ing|en|ade|ept|old|ent|ught)\b)"
 )
 _GOING_ON = re.compile(r"正在|\b(?:is|are|am) (?:\w+ly |currently )?\w{2,}ing\b")
+_IMMINENT = re.compile(r"\babout to\b|\bsoon to\b|即将|就要|快要|快(?=[^，。]{1,6}了)")
 _FUTURE = re.compile(r"\bwill\b|\bgoing to\b|\babout to\b|即将|将要|就要|快要")
 _PASSIVE = re.compile(
     r"\b(?:is|are|was|were|be|been|being)\s+(?:\w+ly\s+|not\s+)?\w+(?:ed|en|ade|ept|old|ent|ught|un)\b"
@@ -69,6 +70,7 @@ class Meaning:
     present: frozenset[str]
     is_past: bool
     is_future: bool
+    is_imminent: bool
     is_going_on: bool
     has_past: bool
     is_passive: bool
@@ -78,8 +80,8 @@ class Meaning:
 
 
 @lru_cache(maxsize=4096)
-def meaning(text: str, names: frozenset[str] = frozenset()) -> Meaning:
-    """What of a text is compared; `names` are words to take as they are written."""
+def _formed(text: str) -> tuple[str, str]:
+    """A text in its one form, and that with its amounts as marks and its phrases as their meanings."""
     plain = folded(text.translate(_QUOTES).replace("§", " "))
     plain = chinese_form(plain) if _HAN.search(plain) else spelled_out(plain)
     marked = marked_amounts(plain)
@@ -89,6 +91,13 @@ def meaning(text: str, names: frozenset[str] = frozenset()) -> Meaning:
     marked = re.sub(r"\b(?:is|are|am) (?:called|named)\b(?! by\b)", " named ", marked)
     marked = PHRASE_EN.sub(lambda match: PHRASES_EN[match[0]], marked)
     marked = _AND.sub(_sorted_list, marked)
+    return plain, marked
+
+
+@lru_cache(maxsize=4096)
+def meaning(text: str, names: frozenset[str] = frozenset()) -> Meaning:
+    """What of a text is compared; `names` are words to take as they are written."""
+    plain, marked = _formed(text)
     begins = _first_words(text)
     words: set[str] = set()
     amounts: set[str] = set()
@@ -141,8 +150,9 @@ def meaning(text: str, names: frozenset[str] = frozenset()) -> Meaning:
         order=tuple(order),
         past=frozenset(past),
         present=frozenset(present),
-        has_past=bool(re.search(r"\b(?:was|were|did|had)\b|了", marked)) or bool(past),
+        has_past=bool(re.search(r"\b(?:was|were|did|had)\b|了|已", marked)) or bool(past),
         is_going_on=bool(_GOING_ON.search(marked)),
+        is_imminent=bool(_IMMINENT.search(marked)),
         is_future=bool(_FUTURE.search(marked)),
         is_past=bool(_PAST_STATE.search(marked)),
         is_passive=bool(_PASSIVE.search(marked)) or "被" in plain,

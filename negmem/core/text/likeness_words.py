@@ -23,6 +23,7 @@ like : is fond of | are fond of | am fond of | is keen on | am keen on | is a fa
 fear : is scared of | is afraid of | am scared of | am afraid of | is frightened of | has a fear of | have a fear of | is terrified of | fears | scared of | afraid of | frightened of | suffers from fear of
 job : works as | work as | is working as | am working as | by profession | by trade | for a living | earns a living as | is employed as | profession is | occupation is | job is | is a professional
 employer : works for | works at | is employed by | is employed at | work for | work at | is working for | is working at
+not need : do not have to | does not have to | did not have to | do not need to | does not need to | need not | is not required to | are not required to
 not_anymore : no longer | not any more | not anymore | any longer | has given up | have given up | gave up | has quit | have quit | has stopped | have stopped | quit | stopped | stop
 not have : has no | have no | had no | lacks | lack | is without | doesn't have any | does not have any | don't have any
 named : goes by the name of | goes by | name is | is the name of | the name of
@@ -270,7 +271,7 @@ OPPOSED = tuple(
 # What an order, a habit or a stress adds: it may stand in one text alone, where the other has none of its own.
 WEAK = frozenset(
     words_of(
-        "per 每个 must usual currently very 必须 通常 正在 特别 总是 一共 努力 东西 进行 习惯 目前 持续 nam 姓名 成员"
+        "per 每个 must usual currently very 必须 通常 正在 特别 总是 一共 努力 东西 进行 习惯 目前 持续 负责 nam 姓名 成员"
     )
 )
 PROGRESS = frozenset(words_of("正在 目前 最近 currently"))
