@@ -141,7 +141,7 @@ BEGIN
     v_exact := v_documents <= c_exact_up_to;
 
     IF p_level IN ('hybrid', 'vector') AND p_embedding IS NOT NULL THEN
-        SELECT m.id, embedding_bits(p_embedding, m.mean), m.mean::halfvec,
+        SELECT m.id, CASE WHEN NOT v_exact THEN embedding_bits(p_embedding, m.mean) END, m.mean::halfvec,
             l2_normalize(p_embedding - m.mean)::halfvec,
             -(m.mean <#> l2_normalize(p_embedding - m.mean)),
             m.mean IS NOT NULL AND p_level = 'hybrid' AND v_context,
@@ -235,20 +235,11 @@ BEGIN
     END IF;
 
     RETURN QUERY
-    WITH near AS MATERIALIZED (
+    WITH nearest AS MATERIALIZED (
         SELECT c_memory AS store, v.memory_id AS id,
             CASE WHEN v_centred
                 THEN embedding_similarity(v.embedding, v_mean, v_direction, v_offset)
                 ELSE (1 - (v.embedding <=> v_embedding) - v_floor) * v_scale END AS similarity
-        FROM memory_vectors AS v
-        WHERE v_embedding IS NOT NULL AND v_exact AND 'memory' = ANY (p_kinds)
-            AND v.user_id = p_user_id AND v.app_name = p_app_name AND v.model_id = v_model AND v.live
-            AND (p_allowed IS NULL OR v.memory_id IN (SELECT a FROM unnest(p_allowed) AS a))
-        UNION ALL
-        SELECT c_memory, v.memory_id,
-            CASE WHEN v_centred
-                THEN embedding_similarity(v.embedding, v_mean, v_direction, v_offset)
-                ELSE (1 - (v.embedding <=> v_embedding) - v_floor) * v_scale END
         FROM (
             SELECT b.memory_id
             FROM memory_vectors AS b
@@ -270,6 +261,19 @@ BEGIN
         WHERE v_embedding IS NOT NULL AND 'fact' = ANY (p_kinds)
             AND v.user_id = p_user_id AND v.app_name = p_app_name AND v.model_id = v_model AND v.live
             AND (p_allowed IS NULL OR v.fact_id IN (SELECT a FROM unnest(p_allowed) AS a))
+    ),
+    -- Read once, in the join below: to keep some hundred rows aside costs as much as to compare their vectors.
+    near AS (
+        SELECT c_memory AS store, v.memory_id AS id,
+            CASE WHEN v_centred
+                THEN embedding_similarity(v.embedding, v_mean, v_direction, v_offset)
+                ELSE (1 - (v.embedding <=> v_embedding) - v_floor) * v_scale END AS similarity
+        FROM memory_vectors AS v
+        WHERE v_embedding IS NOT NULL AND v_exact AND 'memory' = ANY (p_kinds)
+            AND v.user_id = p_user_id AND v.app_name = p_app_name AND v.model_id = v_model AND v.live
+            AND (p_allowed IS NULL OR v.memory_id IN (SELECT a FROM unnest(p_allowed) AS a))
+        UNION ALL
+        SELECT n.store, n.id, n.similarity FROM nearest AS n
     ),
     matched AS MATERIALIZED (
         SELECT c_memory AS store, t.memory_id AS id,
@@ -299,11 +303,12 @@ BEGIN
         SELECT w.store, w.id, w.bm25 FROM words AS w
         UNION ALL
         SELECT m.store, m.id, m.bm25 FROM matched AS m
-        WHERE v_reranked > 0 AND (m.id IS NULL OR m.id IN (SELECT n.id FROM near AS n))
+        WHERE v_reranked > 0 AND (m.id IS NULL OR m.id IN (SELECT n.id FROM nearest AS n))
             AND (m.id IS NULL OR m.id NOT IN (SELECT w.id FROM words AS w))
     ),
     pool AS MATERIALIZED (
         SELECT COALESCE(n.store, w.store) AS store, COALESCE(n.id, w.id) AS id, n.similarity,
+            n.id IS NOT NULL AS is_near,
             CASE WHEN v_common > 0 AND COALESCE(n.store, w.store) = c_memory
                 THEN COALESCE(w.bm25, 0) + COALESCE((
                     SELECT sum(q.idf * 2.2 * t.tf / (t.tf + 0.3 + v_len_rate * t.len))
@@ -482,7 +487,7 @@ BEGIN
         p.intent_part / 1e6::float8,
         (p.total - p.said - p.speaker_part - p.intent_part) / 1e6::float8, p.semantic, p.keyword,
         CASE WHEN v_centred THEN p.similarity ELSE p.similarity / v_scale + v_floor END, p.bm25,
-        (SELECT count(*) FROM near)::integer,
+        (SELECT count(*) FROM pool AS o WHERE o.is_near)::integer,
         (SELECT count(*) FROM words)::integer,
         COALESCE(CASE WHEN 'memory' = ANY (p_kinds) THEN v_documents END, 0)
             + COALESCE(CASE WHEN 'fact' = ANY (p_kinds) THEN v_fact_documents END, 0),
