@@ -6,7 +6,7 @@ _negmem_command()
 {
     commands="" options=""
     case "$1" in
-        "") commands="init doctor demo db config sync diff automation scheduler ingest consolidate memory fact conflict summary core instruction learn namespace search context recall feedback metrics audit import pii retention curator embed bench completions uninstall" options="--version --help" ;;
+        "") commands="init doctor demo db config sync diff automation scheduler ingest consolidate memory fact conflict summary core instruction entity learn namespace search context recall feedback metrics audit import pii retention curator embed bench completions uninstall" options="--version --help" ;;
         "init") commands="" options="--embedder --dims --roles --dry-run --yes $_negmem_shared --help" ;;
         "doctor") commands="" options="--fix --list --only --format --fail-on --exit-zero --dry-run --yes $_negmem_shared --help" ;;
         "demo") commands="" options="--dry-run --yes $_negmem_shared --help" ;;
@@ -78,6 +78,14 @@ _negmem_command()
         "instruction set") commands="" options="--metadata --expected-version --dry-run --yes $_negmem_shared --help" ;;
         "instruction list") commands="" options="$_negmem_shared --help" ;;
         "instruction show") commands="" options="--history $_negmem_shared --help" ;;
+        "entity") commands="add fact event relate list show search" options="--help" ;;
+        "entity add") commands="" options="--type --name --description --alias --property --namespace --user --update --dry-run --yes $_negmem_shared --help" ;;
+        "entity fact") commands="" options="--type --confidence --namespace --user --dry-run --yes $_negmem_shared --help" ;;
+        "entity event") commands="" options="--date --type --namespace --user --dry-run --yes $_negmem_shared --help" ;;
+        "entity relate") commands="" options="--direction --type --other-type --namespace --user --dry-run --yes $_negmem_shared --help" ;;
+        "entity list") commands="" options="--type --namespace --user --limit --offset $_negmem_shared --help" ;;
+        "entity show") commands="" options="--type --namespace --user --history $_negmem_shared --help" ;;
+        "entity search") commands="" options="--namespace --user --limit --offset $_negmem_shared --help" ;;
         "learn") commands="save search list show edit rm versions undo" options="--help" ;;
         "learn save") commands="" options="--title --learning --context --tag --namespace --user --anyway --dry-run --yes $_negmem_shared --help" ;;
         "learn search") commands="" options="--namespace --user --limit --offset $_negmem_shared --help" ;;
@@ -277,6 +285,38 @@ _negmem_values()
         "core rm --thread") values="@word" ;;
         "instruction set --metadata") values="@word" ;;
         "instruction set --expected-version") values="@word" ;;
+        "entity add --type") values="@word" ;;
+        "entity add --name") values="@word" ;;
+        "entity add --description") values="@word" ;;
+        "entity add --alias") values="@word" ;;
+        "entity add --property") values="@word" ;;
+        "entity add --namespace") values="@word" ;;
+        "entity add --user" | "entity add -u") values="@word" ;;
+        "entity fact --type") values="@word" ;;
+        "entity fact --confidence") values="@word" ;;
+        "entity fact --namespace") values="@word" ;;
+        "entity fact --user" | "entity fact -u") values="@word" ;;
+        "entity event --date") values="@word" ;;
+        "entity event --type") values="@word" ;;
+        "entity event --namespace") values="@word" ;;
+        "entity event --user" | "entity event -u") values="@word" ;;
+        "entity relate --direction") values="@word" ;;
+        "entity relate --type") values="@word" ;;
+        "entity relate --other-type") values="@word" ;;
+        "entity relate --namespace") values="@word" ;;
+        "entity relate --user" | "entity relate -u") values="@word" ;;
+        "entity list --type") values="@word" ;;
+        "entity list --namespace") values="@word" ;;
+        "entity list --user" | "entity list -u") values="@word" ;;
+        "entity list --limit" | "entity list -n") values="@word" ;;
+        "entity list --offset") values="@word" ;;
+        "entity show --type") values="@word" ;;
+        "entity show --namespace") values="@word" ;;
+        "entity show --user" | "entity show -u") values="@word" ;;
+        "entity search --namespace") values="@word" ;;
+        "entity search --user" | "entity search -u") values="@word" ;;
+        "entity search --limit" | "entity search -n") values="@word" ;;
+        "entity search --offset") values="@word" ;;
         "learn save --title") values="@word" ;;
         "learn save --learning") values="@word" ;;
         "learn save --context") values="@word" ;;

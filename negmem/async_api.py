@@ -87,6 +87,7 @@ class AsyncMemory:
         self.audit = AsyncAudit(self)
         self.embed = AsyncEmbeddings(self)
         self.instruction = AsyncInstructions(self)
+        self.entity = AsyncEntities(self)
         self.learn = AsyncLearnings(self)
         self.namespace = AsyncNamespaces(self)
         self.automation = AsyncAutomation(self)
@@ -195,6 +196,18 @@ class AsyncSummaries(_Noun):
     refresh = _awaited_of("summary", api.Summaries.refresh)
 
 
+class AsyncEntities(_Noun):
+    """`mem.entity`: people, firms and things, with facts, events and relations."""
+
+    add = _awaited_of("entity", api.Entities.add)
+    fact = _awaited_of("entity", api.Entities.fact)
+    event = _awaited_of("entity", api.Entities.event)
+    relate = _awaited_of("entity", api.Entities.relate)
+    list = _awaited_of("entity", api.Entities.list)
+    show = _awaited_of("entity", api.Entities.show)
+    search = _awaited_of("entity", api.Entities.search)
+
+
 class AsyncLearnings(_Noun):
     """`mem.learn`: lessons, searched before they are saved."""
 
@@ -235,6 +248,9 @@ class AsyncAudit(_Noun):
     history = _awaited_of("audit", api.Audit.history)
     head = _awaited_of("audit", api.Audit.head)
     verify = _awaited_of("audit", api.Audit.verify)
+    erase = _awaited_of("audit", api.Audit.erase)
+    erasures = _awaited_of("audit", api.Audit.erasures)
+    replay = _awaited_of("audit", api.Audit.replay)
     export = _awaited_of("audit", api.Audit.export)
 
 

@@ -11,6 +11,7 @@ from negmem.api.arguments import Noun, id_of, ids_of, user_of
 
 if TYPE_CHECKING:
     from negmem.core.models.audit import AuditHistory, Decided, Decision, TrailHead, TrailVerified
+    from negmem.core.models.erasure import Erased, ErasureList, Replayed
     from negmem.core.models.export import Exported
 
 
@@ -129,6 +130,24 @@ class Audit(Noun):
         from negmem.core.governance.trail import verify
 
         return verify(self._owner.session, heads)
+
+    def erase(self, *, user: str, actor: str | None = None, dry_run: bool = False) -> Erased:
+        """Erase everything about one person and return the certificate; safe to repeat."""
+        from negmem.core.governance.erasure import erase
+
+        return erase(self._owner.session, user_of(user), actor=actor, dry_run=dry_run)
+
+    def erasures(self, path: str | Path, *, with_key: bool = False) -> ErasureList:
+        """Write the list of erased persons, as `audit head --erasures` does."""
+        from negmem.core.governance.erasure_list import write_list
+
+        return write_list(self._owner.session, Path(path), with_key=with_key)
+
+    def replay(self, path: str | Path, *, dry_run: bool = False) -> Replayed:
+        """After a restore: erase again who is on the list and here."""
+        from negmem.core.governance.erasure_list import replay
+
+        return replay(self._owner.session, Path(path), dry_run=dry_run)
 
     def export(self, path: str | Path, *, user: str) -> Exported:
         """Everything held about one person into a new file: JSON Lines, a manifest, hashes."""

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from negmem.cli import audit_decisions, audit_trail
+from negmem.cli import audit_decisions, audit_erasure, audit_trail
 from negmem.cli.exits import ExitCode
 from negmem.cli.options import Common, User, command, new_app
 from negmem.cli.pii import progress
@@ -18,6 +18,7 @@ app = new_app("What is held about a person, what was decided about it, and the t
 
 app.registered_commands += audit_decisions.app.registered_commands
 app.registered_commands += audit_trail.app.registered_commands
+app.registered_commands += audit_erasure.app.registered_commands
 
 
 @command(app, "export", path="audit export")

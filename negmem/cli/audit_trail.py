@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -13,14 +14,33 @@ app = new_app("The trail.")
 
 
 @command(app, "head", path="audit head")
-def head(common: Common) -> int:
+def head(
+    common: Common,
+    erasures: Annotated[
+        Path | None,
+        typer.Option(
+            "--erasures", metavar="FILE", help="Also write the list of erased persons, as HMAC."
+        ),
+    ] = None,
+    with_key: Annotated[
+        bool,
+        typer.Option(
+            "--with-key", help="With the key, so that another installation can replay it."
+        ),
+    ] = False,
+) -> int:
     """The end of the trail as one line. Keep it outside the database: it proves all entries up to it."""
     from negmem.cli.render.audit import draw_head
     from negmem.core.governance import trail
+    from negmem.core.governance.erasure_list import write_list
 
     with common.session() as session:
         session.require_installed()
-        common.console.answer("audit.head/1", trail.head(session), draw_head)
+        found = trail.head(session)
+        if erasures is not None:
+            written = write_list(session, erasures, with_key=with_key)
+            common.console.note(f"{written.persons:,} erased persons in {written.path}")
+        common.console.answer("audit.head/1", found, draw_head)
     return ExitCode.DONE
 
 
@@ -33,6 +53,10 @@ def verify(
             "--head", metavar="HEAD|FILE", help="What audit head printed. May be repeated."
         ),
     ] = None,
+    certificate: Annotated[
+        Path | None,
+        typer.Option("--certificate", metavar="FILE", help="Also check one of audit erase."),
+    ] = None,
 ) -> int:
     """Check every hash and link of the trail, and heads kept elsewhere. Exit 1: it was tampered with.
 
@@ -40,9 +64,14 @@ def verify(
     """
     from negmem.cli.render.audit import draw_verified
     from negmem.core.governance import trail
+    from negmem.core.governance.erasure_list import check_certificate
 
     with common.session() as session:
         session.require_installed()
         found = trail.verify(session, heads or ())
+        if certificate is not None:
+            faults = check_certificate(session, certificate)
+            whole = found.whole and not faults
+            found = found.model_copy(update={"faults": [*found.faults, *faults], "whole": whole})
         common.console.answer("audit.verify/1", found, draw_verified)
     return ExitCode.DONE if found.whole else ExitCode.FAILED

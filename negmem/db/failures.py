@@ -77,6 +77,21 @@ _KNOWN: dict[str, tuple[str, str, str]] = {
     "57P01": _LOST,
     "57P02": _LOST,
     "57P05": _LOST,
+    "NM001": (
+        "user_being_erased",
+        "this person is being erased",
+        "wait until that is done, or finish it: negmem audit erase --user NAME --yes",
+    ),
+    "NM002": (
+        "user_paused",
+        "nothing is to be remembered of this person",
+        "negmem user resume --user NAME",
+    ),
+    "NM003": (
+        "user_on_hold",
+        "a legal hold stops every deletion for this person",
+        "negmem user release --user NAME",
+    ),
     "53300": (
         "too_many_connections",
         "the server has no connection left",

@@ -233,6 +233,8 @@ def store(
         if batch.turns:
             columns = _thread_columns(app, batch, whole=True)
             opened = database.execute("ingest", "open_threads", columns)
+            users = {"app_name": app, "users": [thread.user for thread in batch.threads]}
+            database.execute("ingest", "admit", users)
             added = database.rows("ingest", "store_turns", _turn_columns(app, batch, run_id))
         turns = frozenset(row["number"] - 1 for row in added)
         remembered = {

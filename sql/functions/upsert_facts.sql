@@ -49,8 +49,7 @@ DECLARE
     v_shown uuid[] := '{}';
     v_threads uuid[] := '{}';
 BEGIN
-    INSERT INTO users (user_id, app_name) VALUES (p_user_id, p_app_name)
-    ON CONFLICT (user_id, app_name) DO NOTHING;
+    PERFORM admit_writer(p_user_id, p_app_name);
     PERFORM lock_facts(p_user_id, p_app_name);
     -- After the wait: the transaction may have begun before what it waited for was written.
     v_now := clock_timestamp();

@@ -56,6 +56,20 @@ LEFT JOIN LATERAL (
 ) AS bare ON %(model_id)s::smallint IS NOT NULL
 ORDER BY given.number;
 
+-- name: standing
+-- params: app_name, users
+-- returns: those of the users of whom nothing may be stored
+SELECT u.user_id::text AS user_id, u.erasing_since IS NOT NULL AS is_erasing
+FROM :"schema".users AS u
+WHERE u.app_name = %(app_name)s::varchar AND u.user_id = ANY (%(users)s::varchar[])
+    AND (u.erasing_since IS NOT NULL OR u.paused_at IS NOT NULL)
+ORDER BY u.user_id;
+
+-- name: admit
+-- params: app_name, users
+SELECT :"schema".admit_writer(g.user_id, %(app_name)s::text)
+FROM (SELECT DISTINCT one.user_id FROM unnest(%(users)s::text[]) AS one (user_id) ORDER BY one.user_id) AS g;
+
 -- name: open_threads
 -- params: app_name, thread_users, thread_names, thread_states, thread_times
 -- A user who is new has no memory yet: all fading times to come are computed under the present settings.

@@ -14,9 +14,8 @@ WHERE u.user_id = %(user_id)s::varchar AND u.app_name = %(app_name)s::varchar;
 
 -- name: add_user
 -- params: user_id, app_name
-INSERT INTO :"schema".users (user_id, app_name)
-VALUES (%(user_id)s::varchar, %(app_name)s::varchar)
-ON CONFLICT (user_id, app_name) DO NOTHING;
+-- The user is known from here on, and may be written for: refused while erased or paused.
+SELECT :"schema".admit_writer(%(user_id)s::text, %(app_name)s::text);
 
 -- name: open_thread
 -- params: user_id, app_name, thread

@@ -13,6 +13,7 @@ from uuid import UUID
 from negmem.core.formation.vectors import Vectorizer
 from negmem.core.session import Session
 from negmem.core.text.indexed import embedded_text
+from negmem.core.text.refusals import being_erased
 from negmem.db import memories as db
 from negmem.errors import NegmemError
 
@@ -74,7 +75,12 @@ class Storer:
         database, app = self._session.database, self._session.app
         model = self._vectorizer.model if self._vectorizer.is_active else None
         found = db.find_turns(database, app, batch, model)
-        fresh = [number for number in range(len(batch.turns)) if number not in found.stored]
+        barred = self._barred(batch)
+        fresh = [
+            number
+            for number, turn in enumerate(batch.turns)
+            if number not in found.stored and batch.user_of(turn) not in barred
+        ]
         new = _with_used_threads(batch, fresh)
         sessions = [gathered.sessions[number] for number in fresh]
         self.counts["duplicates"] += len(found.stored)
@@ -86,6 +92,20 @@ class Storer:
                 db.refresh_statistics(database, self.counts["events"])
                 self._analyze_at = self.counts["events"] * 4
         self._on_step()
+
+    def _barred(self, batch: db.Batch) -> set[str]:
+        """Users of the batch who are paused: nothing is stored of them. Raises: `user_being_erased`."""
+        users = sorted({batch.user_of(turn) for turn in batch.turns})
+        params = {"app_name": self._session.app, "users": users}
+        rows = self._session.database.rows("ingest", "standing", params)
+        for row in rows:
+            if row["is_erasing"]:
+                raise being_erased(row["user_id"])
+            self._session.warn(
+                "user_paused",
+                f'nothing was stored of "{row["user_id"]}", who is paused: negmem user resume',
+            )
+        return {row["user_id"] for row in rows}
 
     def _embed_and_commit(
         self, new: db.Batch, sessions: list[int], batch: db.Batch, found: db.Found

@@ -11,7 +11,6 @@ from uuid import UUID
 from psycopg.types.json import Jsonb
 
 from negmem.core import summaries
-from negmem.core.governance.refusals import being_erased, held
 from negmem.core.models.audit import (
     AuditEntry,
     AuditHistory,
@@ -21,6 +20,7 @@ from negmem.core.models.audit import (
     Reached,
 )
 from negmem.core.session import Session
+from negmem.core.text.refusals import being_erased, held
 from negmem.errors import NegmemError, UsageError
 
 MAX_DECISIONS = 10_000

@@ -11,7 +11,7 @@ def held(user: str) -> NegmemError:
         "user_on_hold",
         "a legal hold stops every deletion for this person",
         why=f"user {user!r} is held; nothing was done",
-        hint="ask who set it",
+        hint=f"negmem user release --user {user}    ends the hold",
     )
 
 
@@ -21,5 +21,15 @@ def being_erased(user: str) -> NegmemError:
         "user_being_erased",
         "this person is being erased",
         why=f"nothing is written for user {user!r} until that is done",
-        hint="wait until that is done",
+        hint=f"negmem audit erase --user {user} --yes    goes on where it was cut off",
+    )
+
+
+def paused(user: str) -> NegmemError:
+    """Nothing is remembered of the person."""
+    return NegmemError(
+        "user_paused",
+        "nothing is to be remembered of this person",
+        why=f"user {user!r} is paused",
+        hint=f"negmem user resume --user {user}",
     )
