@@ -6,7 +6,7 @@ _negmem_command()
 {
     commands="" options=""
     case "$1" in
-        "") commands="init doctor demo db config sync diff automation scheduler ingest consolidate memory fact conflict summary core instruction entity learn namespace search context recall feedback metrics audit import pii retention curator embed bench completions uninstall" options="--version --help" ;;
+        "") commands="init doctor demo db config sync diff automation scheduler ingest consolidate memory fact conflict summary core instruction entity learn namespace search context recall feedback metrics audit user import pii retention curator embed bench completions uninstall" options="--version --help" ;;
         "init") commands="" options="--embedder --dims --roles --dry-run --yes $_negmem_shared --help" ;;
         "doctor") commands="" options="--fix --list --only --format --fail-on --exit-zero --dry-run --yes $_negmem_shared --help" ;;
         "demo") commands="" options="--dry-run --yes $_negmem_shared --help" ;;
@@ -116,6 +116,12 @@ _negmem_command()
         "audit erase") commands="" options="--user --output --actor --dry-run --yes $_negmem_shared --help" ;;
         "audit replay") commands="" options="--dry-run --yes $_negmem_shared --help" ;;
         "audit export") commands="" options="--user --output $_negmem_shared --help" ;;
+        "user") commands="show pause resume hold release" options="--help" ;;
+        "user show") commands="" options="--user $_negmem_shared --help" ;;
+        "user pause") commands="" options="--user --reason --actor --objection --dry-run --yes $_negmem_shared --help" ;;
+        "user resume") commands="" options="--user --reason --actor --dry-run --yes $_negmem_shared --help" ;;
+        "user hold") commands="" options="--user --reason --actor --dry-run --yes $_negmem_shared --help" ;;
+        "user release") commands="" options="--user --reason --actor --dry-run --yes $_negmem_shared --help" ;;
         "import") commands="" options="--dry-run --yes $_negmem_shared --help" ;;
         "pii") commands="scan fix" options="--help" ;;
         "pii scan") commands="" options="--user --kind --table --max-rows --after $_negmem_shared --help" ;;
@@ -406,6 +412,19 @@ _negmem_values()
         "audit replay 0") values="@files" ;;
         "audit export --user" | "audit export -u") values="@word" ;;
         "audit export --output" | "audit export -o") values="@word" ;;
+        "user show --user" | "user show -u") values="@word" ;;
+        "user pause --user" | "user pause -u") values="@word" ;;
+        "user pause --reason") values="@word" ;;
+        "user pause --actor") values="@word" ;;
+        "user resume --user" | "user resume -u") values="@word" ;;
+        "user resume --reason") values="@word" ;;
+        "user resume --actor") values="@word" ;;
+        "user hold --user" | "user hold -u") values="@word" ;;
+        "user hold --reason") values="@word" ;;
+        "user hold --actor") values="@word" ;;
+        "user release --user" | "user release -u") values="@word" ;;
+        "user release --reason") values="@word" ;;
+        "user release --actor") values="@word" ;;
         "import 0") values="@files" ;;
         "pii scan --user" | "pii scan -u") values="@word" ;;
         "pii scan --kind") values="@word" ;;

@@ -85,6 +85,7 @@ class AsyncMemory:
         self.bench = AsyncBenchmarks(self)
         self.pii = AsyncPii(self)
         self.audit = AsyncAudit(self)
+        self.user = AsyncUsers(self)
         self.embed = AsyncEmbeddings(self)
         self.instruction = AsyncInstructions(self)
         self.entity = AsyncEntities(self)
@@ -252,6 +253,16 @@ class AsyncAudit(_Noun):
     erasures = _awaited_of("audit", api.Audit.erasures)
     replay = _awaited_of("audit", api.Audit.replay)
     export = _awaited_of("audit", api.Audit.export)
+
+
+class AsyncUsers(_Noun):
+    """`mem.user`: what stands for a person: a pause, an objection, a legal hold."""
+
+    show = _awaited_of("user", api.Users.show)
+    pause = _awaited_of("user", api.Users.pause)
+    resume = _awaited_of("user", api.Users.resume)
+    hold = _awaited_of("user", api.Users.hold)
+    release = _awaited_of("user", api.Users.release)
 
 
 class AsyncPii(_Noun):

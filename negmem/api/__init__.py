@@ -9,6 +9,7 @@ from negmem.api.consolidation import Consolidation
 from negmem.api.core_blocks import Core
 from negmem.api.curator import Curator
 from negmem.api.embeddings import Embeddings
+from negmem.api.entities import Entities
 from negmem.api.facts import Conflicts, Facts
 from negmem.api.instructions import Instructions
 from negmem.api.learnings import Learnings
@@ -18,6 +19,7 @@ from negmem.api.namespaces import Namespaces
 from negmem.api.pii import Pii
 from negmem.api.retention import Retention
 from negmem.api.summaries import Summaries
+from negmem.api.users import Users
 
 __all__ = [
     "Audit",
@@ -28,14 +30,16 @@ __all__ = [
     "Core",
     "Curator",
     "Embeddings",
+    "Entities",
     "Facts",
     "Instructions",
     "Learnings",
     "Memories",
     "Memory",
+    "Namespaces",
     "Pii",
     "Retention",
-    "Namespaces",
     "Summaries",
+    "Users",
     "connect",
 ]

@@ -19,6 +19,7 @@ from negmem.api.consolidation import Consolidation
 from negmem.api.core_blocks import Core
 from negmem.api.curator import Curator
 from negmem.api.embeddings import Embeddings
+from negmem.api.entities import Entities
 from negmem.api.facts import Conflicts, Facts
 from negmem.api.instructions import Instructions
 from negmem.api.learnings import Learnings
@@ -27,6 +28,7 @@ from negmem.api.namespaces import Namespaces
 from negmem.api.pii import Pii
 from negmem.api.retention import Retention
 from negmem.api.summaries import Summaries
+from negmem.api.users import Users
 from negmem.core.models.context import SECTIONS
 from negmem.core.session import Session, open_session
 
@@ -93,13 +95,14 @@ class Memory:
         self.bench = Benchmarks(self)
         self.pii = Pii(self)
         self.audit = Audit(self)
+        self.user = Users(self)
         self.embed = Embeddings(self)
         self.instruction = Instructions(self)
+        self.entity = Entities(self)
         self.learn = Learnings(self)
         self.namespace = Namespaces(self)
         self.automation = Automation(self)
         self.consolidation = Consolidation(self)
-        self.namespace = Namespaces(self)
 
     @property
     def session(self) -> Session:

@@ -24,6 +24,7 @@ DECLARE
     v_live uuid[];
     v_threads uuid[];
 BEGIN
+    PERFORM check_may_delete(p_user_id, p_app_name);
     PERFORM lock_facts(p_user_id, p_app_name);
     SELECT array_agg(f.id ORDER BY f.id), array_agg(f.thread_id) INTO v_live, v_threads
     FROM facts AS f

@@ -22,6 +22,7 @@ AS $function$
 DECLARE
     live uuid[];
 BEGIN
+    PERFORM check_may_delete(p_user_id, p_app_name);
     SELECT array_agg(m.id ORDER BY m.id) INTO live
     FROM (
         SELECT one.id FROM memories AS one

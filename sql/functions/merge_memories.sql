@@ -30,6 +30,12 @@ DECLARE
     v_losers uuid[] := '{}';
     v_notes jsonb[] := '{}';
 BEGIN
+    IF EXISTS (
+        SELECT 1 FROM users AS u
+        WHERE u.user_id = p_user_id AND u.app_name = p_app_name AND u.held_at IS NOT NULL)
+    THEN
+        RETURN;
+    END IF;
     PERFORM 1
     FROM memories AS m
     WHERE m.user_id = p_user_id AND m.app_name = p_app_name AND m.id IN (

@@ -1,0 +1,38 @@
+-- What stands for a person: a pause, a legal hold, an erasure under way.
+
+-- name: standing
+-- params: user_id, app_name
+SELECT u.paused_at, u.held_at, u.hold_reason, u.erasing_since
+FROM :"schema".users AS u
+WHERE u.user_id = %(user_id)s::varchar AND u.app_name = %(app_name)s::varchar;
+
+-- name: lock
+-- params: user_id, app_name
+-- Who is not known yet becomes known: a person may object before anything was said.
+WITH made AS (
+    INSERT INTO :"schema".users (user_id, app_name) VALUES (%(user_id)s::varchar, %(app_name)s::varchar)
+    ON CONFLICT (user_id, app_name) DO NOTHING
+)
+SELECT 1 AS one;
+
+-- name: stand
+-- params: user_id, app_name, is_paused, is_held, reason
+-- returns: the row where that changed something
+UPDATE :"schema".users AS u
+SET paused_at = CASE WHEN %(is_paused)s::boolean THEN COALESCE(u.paused_at, now())
+        WHEN NOT %(is_paused)s::boolean THEN NULL ELSE u.paused_at END,
+    held_at = CASE WHEN %(is_held)s::boolean THEN COALESCE(u.held_at, now())
+        WHEN NOT %(is_held)s::boolean THEN NULL ELSE u.held_at END,
+    hold_reason = CASE WHEN %(is_held)s::boolean THEN %(reason)s::text
+        WHEN NOT %(is_held)s::boolean THEN NULL ELSE u.hold_reason END
+WHERE u.user_id = %(user_id)s::varchar AND u.app_name = %(app_name)s::varchar
+    AND ((%(is_paused)s::boolean IS NOT NULL AND (u.paused_at IS NOT NULL) <> %(is_paused)s::boolean)
+        OR (%(is_held)s::boolean IS NOT NULL
+            AND ((u.held_at IS NOT NULL) <> %(is_held)s::boolean
+                OR %(is_held)s::boolean AND u.hold_reason IS DISTINCT FROM %(reason)s::text)))
+RETURNING u.erasing_since;
+
+-- name: record
+-- params: user_id, app_name, decision, note, actor, actor_verified
+SELECT :"schema".record_audit_entries(%(app_name)s::text, %(user_id)s::text, ARRAY['user'], %(decision)s::text,
+    %(note)s::text, NULL, %(actor)s::text, %(actor_verified)s::boolean) AS written;
