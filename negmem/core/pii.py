@@ -31,6 +31,21 @@ WITHHELD = "<WITHHELD>"
 # Fields that name and are asked for by name, no content: a name that is hidden could not be used.
 _NAMES = frozenset(("user", "app", "thread", "thread_id", "users"))
 
+# Fields of one item that say something, beside its metadata and its lists.
+_SAYING = frozenset(
+    (
+        "content",
+        "text",
+        "key",
+        "title",
+        "learning",
+        "context",
+        "name",
+        "description",
+        "deleted_reason",
+    )
+)
+
 Answer = TypeVar("Answer", bound=Model)
 Function = TypeVar("Function", bound=Callable[..., Any])
 Item = TypeVar("Item")
@@ -385,10 +400,12 @@ class _Passing:
             value = getattr(model, name)
             if isinstance(value, Model):
                 changes[name] = self.blank(value)
-            elif name in ("content", "text", "key", "title", "learning"):
-                changes[name] = WITHHELD
-            elif name in ("metadata", "details", "value"):
+            elif name in _SAYING:
+                changes[name] = None if value is None else WITHHELD
+            elif name in ("metadata", "details", "value", "properties"):
                 changes[name] = {}
+            elif name in ("tags", "aliases", "facts", "events", "relationships"):
+                changes[name] = []
         return model.model_copy(update=changes)
 
 

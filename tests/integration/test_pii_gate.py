@@ -30,7 +30,7 @@ from negmem.core import (
     topics,
 )
 from negmem.core.evolution import prune
-from negmem.core.learning import learnings
+from negmem.core.learning import entities, learnings
 from negmem.core.models.base import Model
 from negmem.core.retrieval import context, recall
 from negmem.core.retrieval.search import search
@@ -86,6 +86,7 @@ NO_TEXT = {
 READING = """
     memory list, memory history, memory show, memory edit, memory add, memory links, memory topics, core show, core set, core rm,
     summary show, summary refresh, search, context, recall, curator prune, curator dedup, fact set,
+    entity add, entity fact, entity event, entity relate, entity list, entity show, entity search,
     learn save, learn search, learn list, learn show, learn edit, learn rm, learn versions, learn undo,
     fact list, fact show, fact history, fact search, conflict list, conflict show, conflict resolve
 """
@@ -164,6 +165,11 @@ def filled(empty: World) -> World:
             session, "alice", title=f"call {PHONE}", learning=f"邮箱 {MAIL}", namespace="user"
         ).learning
         assert learned is not None
+        for id in ("zhang", "li"):
+            entities.add(
+                session, "alice", id, entity_type="person", name=f"邮箱 {MAIL}", namespace="user"
+            )
+        entities.add_fact(session, "alice", "zhang", f"call {PHONE}", namespace="user")
     lines = {
         "thread": "t1",
         "user": "alice",
@@ -232,6 +238,34 @@ CALLS: dict[str, Callable[[Session, World], Model]] = {
     "facts.list_facts": lambda s, w: facts.list_facts(s, "alice"),
     "facts.history": lambda s, w: facts.history(s, "alice", w.fact),
     "fact_search.search_facts": lambda s, w: fact_search.search_facts(s, "alice", "邮箱 mail"),
+    "learning.entities.add": lambda s, w: entities.add(
+        s,
+        "alice",
+        "zhang",
+        entity_type="person",
+        name=f"邮箱 {MAIL}",
+        description=f"{PHONE} {uuid4()}",
+        namespace="user",
+        update=True,
+    ),
+    "learning.entities.add_fact": lambda s, w: entities.add_fact(
+        s, "alice", "zhang", f"call {PHONE} {uuid4()}", namespace="user"
+    ),
+    "learning.entities.add_event": lambda s, w: entities.add_event(
+        s, "alice", "zhang", f"call {PHONE} {uuid4()}", namespace="user"
+    ),
+    "learning.entities.relate": lambda s, w: entities.relate(
+        s, "alice", "zhang", "knows", "li", namespace="user"
+    ),
+    "learning.entities.search_entities": lambda s, w: entities.search_entities(
+        s, "alice", "邮箱 call", namespace="user"
+    ),
+    "learning.entities.list_entities": lambda s, w: entities.list_entities(
+        s, "alice", namespace="user"
+    ),
+    "learning.entities.show": lambda s, w: entities.show(
+        s, "alice", "zhang", namespace="user", history=True
+    ),
     "learning.learnings.save": lambda s, w: learn(s),
     "learning.learnings.search_learnings": lambda s, w: learnings.search_learnings(
         s, "alice", "邮箱 call", namespace="user"

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
-
-from psycopg.types.json import Jsonb
 
 from negmem.core.embedding import embed_texts
 from negmem.core.learning import items
 from negmem.core.learning.access import Access, Owner, access_of, owner_of, reach
+from negmem.core.learning.lesson import Lesson, cleaned_lesson, screened_lesson
 from negmem.core.merging import stored_scale
 from negmem.core.models.learning import (
     FoundLearning,
@@ -26,51 +24,11 @@ from negmem.core.pii import DetectionFailedError, gated, gated_write, guard_of
 from negmem.core.session import Session
 from negmem.core.text.exact_key import exact_key
 from negmem.core.text.likeness import likeness
-from negmem.errors import NegmemError, UsageError
+from negmem.errors import NegmemError
 
 KIND = "learning"
-MAX_TITLE = 300
-MAX_TAGS = 32
-_HINT = 'negmem learn save --title "…" --learning "…"'
 _COMPARED = 20
 _NAMED = 3
-
-
-@dataclass(frozen=True)
-class Lesson:
-    """What a learning says."""
-
-    title: str
-    learning: str
-    context: str | None
-    tags: tuple[str, ...]
-    metadata: dict[str, Any]
-
-    @property
-    def body_hash(self) -> bytes:
-        """The same for lessons that differ in nothing that counts (width, case, closing marks)."""
-        return hashlib.sha256((exact_key(self.learning) or self.learning).encode()).digest()
-
-    def params(self) -> dict[str, Any]:
-        """Its columns."""
-        return {
-            "title": self.title,
-            "learning": self.learning,
-            "context": self.context,
-            "tags": list(self.tags),
-            "metadata": Jsonb(self.metadata),
-            "body_hash": self.body_hash,
-        }
-
-    def before(self) -> dict[str, Any]:
-        """What its version keeps."""
-        return {
-            "title": self.title,
-            "learning": self.learning,
-            "context": self.context,
-            "tags": list(self.tags),
-            "metadata": self.metadata,
-        }
 
 
 class _RolledBackError(Exception):
@@ -97,7 +55,7 @@ def save(
     Raises: NegmemError `learning_exists`, `learning_similar`, `namespace_denied`; UsageError
     `text_refused`, `tags_invalid`, `user_missing`.
     """
-    lesson = _screened(session, _cleaned(title, learning, context, tags))
+    lesson = screened_lesson(session, cleaned_lesson(title, learning, context, tags))
     owner = owner_of(user, namespace)
     access_of(session, user).require(owner, "write")
     vectors = embed_texts(session, [f"{lesson.title}: {lesson.learning}"])
@@ -222,7 +180,7 @@ def edit(
     """
 
     def changed(lesson: Lesson) -> Lesson:
-        wanted = _cleaned(
+        wanted = cleaned_lesson(
             lesson.title if title is None else title,
             lesson.learning if learning is None else learning,
             lesson.context if context is None else context,
@@ -231,7 +189,7 @@ def edit(
         described = guard_of(session).screen_again(
             wanted.learning, lesson.metadata, lesson.learning, lesson.metadata
         )
-        return _screened(session, replace(wanted, metadata=described.metadata))
+        return screened_lesson(session, replace(wanted, metadata=described.metadata))
 
     return _change(session, user, id, "edited", changed, expected_version, dry_run=dry_run)
 
@@ -416,33 +374,6 @@ def _refuse_similar(
             why=named + (f"; and {len(alike) - _NAMED} more" if len(alike) > _NAMED else ""),
             hint=f"negmem learn edit {alike[0][0]['id']} --learning …    or save it beside: --anyway",
         )
-
-
-def _cleaned(title: object, learning: object, context: object, tags: Sequence[str]) -> Lesson:
-    if isinstance(tags, str) or len(tags) > MAX_TAGS:
-        raise UsageError(
-            "tags_invalid",
-            "these can't be the tags of a learning",
-            why="one text is no list of tags" if isinstance(tags, str) else f"at most {MAX_TAGS}",
-            hint="--tag sql --tag retry",
-        )
-    said = None
-    if context is not None and context != "":
-        said = items.cleaned(context, "context", _HINT)
-    return Lesson(
-        items.cleaned(title, "title", _HINT, most=MAX_TITLE),
-        items.cleaned(learning, "learning", _HINT),
-        said,
-        tuple(dict.fromkeys(items.cleaned(tag, "tag", "--tag sql", most=100) for tag in tags)),
-        {},
-    )
-
-
-def _screened(session: Session, lesson: Lesson) -> Lesson:
-    beside = (lesson.title, lesson.context, list(lesson.tags))
-    screened = guard_of(session).screen(lesson.learning, lesson.metadata, beside)
-    title, context, tags = screened.beside
-    return Lesson(title, screened.text, context, tuple(tags), screened.metadata)
 
 
 def _rows(session: Session, owners: Sequence[Owner], ids: Sequence[UUID]) -> list[dict[str, Any]]:

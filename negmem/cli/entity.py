@@ -1,0 +1,249 @@
+"""`negmem entity …`: people, firms and things."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from negmem.cli.exits import ExitCode
+from negmem.cli.moments import parse_pairs
+from negmem.cli.options import Common, Limit, Offset, User, command, new_app
+
+app = new_app("Entities: people, firms and things, with facts, events and relations.")
+
+Id = Annotated[str, typer.Argument(metavar="ID", help="Its id, TYPE/ID, name or alias.")]
+Type = Annotated[
+    str | None, typer.Option("--type", metavar="TYPE", help="person, company, project, …")
+]
+Namespace = Annotated[
+    str,
+    typer.Option("--namespace", metavar="NAME", help="global, user, a team; reading also: all."),
+]
+
+
+def _asking(common: Common, user: str | None) -> str | None:
+    return None if user is None else common.require_user(user)
+
+
+@command(app, "add", path="entity add", writes=True)
+def add(
+    common: Common,
+    id: Annotated[str, typer.Argument(metavar="ID", help="Such as zhang_san.")],
+    type: Annotated[
+        str, typer.Option("--type", metavar="TYPE", help="person, company, project, …")
+    ],
+    name: Annotated[str, typer.Option("--name", metavar="NAME")],
+    description: Annotated[str | None, typer.Option("--description", metavar="TEXT")] = None,
+    alias: Annotated[
+        list[str] | None,
+        typer.Option("--alias", metavar="NAME", help="May be given several times."),
+    ] = None,
+    property: Annotated[
+        list[str] | None,
+        typer.Option("--property", metavar="KEY=VALUE", help="May be given several times."),
+    ] = None,
+    namespace: Namespace = "global",
+    user: User = None,
+    update: Annotated[
+        bool, typer.Option("--update", help="Change the one that stands; what is not given stays.")
+    ] = False,
+) -> int:
+    """Add an entity; another one under its id and type is refused, never merged."""
+    from negmem.cli.render.entities import draw_change
+    from negmem.core.learning import entities
+
+    asking = _asking(common, user)
+    properties = parse_pairs(property, "--property")
+    with common.session() as session:
+        session.require_installed()
+        done = entities.add(
+            session,
+            asking,
+            id,
+            entity_type=type,
+            name=name,
+            description=description,
+            properties=properties,
+            aliases=alias or (),
+            namespace=namespace,
+            update=update,
+            dry_run=common.dry_run,
+        )
+        common.console.answer("entity.add/1", done, draw_change)
+    return ExitCode.DONE
+
+
+@command(app, "fact", path="entity fact", writes=True)
+def fact(
+    common: Common,
+    id: Id,
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="What is so.")],
+    type: Type = None,
+    confidence: Annotated[float, typer.Option("--confidence", metavar="0..1")] = 1.0,
+    namespace: Namespace = "global",
+    user: User = None,
+) -> int:
+    """Add what is so of an entity."""
+    from negmem.cli.render.entities import draw_change
+    from negmem.core.learning import entities
+
+    asking = _asking(common, user)
+    with common.session() as session:
+        session.require_installed()
+        done = entities.add_fact(
+            session,
+            asking,
+            id,
+            text,
+            entity_type=type,
+            confidence=confidence,
+            namespace=namespace,
+            dry_run=common.dry_run,
+        )
+        common.console.answer("entity.fact/1", done, draw_change)
+    return ExitCode.DONE
+
+
+@command(app, "event", path="entity event", writes=True)
+def event(
+    common: Common,
+    id: Id,
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="What happened.")],
+    date: Annotated[
+        str | None, typer.Option("--date", metavar="WHEN", help="2026-03-01, 2026-Q1, 2026年3月, …")
+    ] = None,
+    type: Type = None,
+    namespace: Namespace = "global",
+    user: User = None,
+) -> int:
+    """Add what happened to an entity."""
+    from negmem.cli.render.entities import draw_change
+    from negmem.core.learning import entities
+
+    asking = _asking(common, user)
+    with common.session() as session:
+        session.require_installed()
+        done = entities.add_event(
+            session,
+            asking,
+            id,
+            text,
+            date=date,
+            entity_type=type,
+            namespace=namespace,
+            dry_run=common.dry_run,
+        )
+        common.console.answer("entity.event/1", done, draw_change)
+    return ExitCode.DONE
+
+
+@command(app, "relate", path="entity relate", writes=True)
+def relate(
+    common: Common,
+    id: Id,
+    relation: Annotated[str, typer.Argument(metavar="RELATION", help="Such as works_at.")],
+    other: Annotated[str, typer.Argument(metavar="OTHER", help="The other entity.")],
+    direction: Annotated[
+        str,
+        typer.Option("--direction", metavar="WAY", help="outgoing, or incoming: OTHER to ID."),
+    ] = "outgoing",
+    type: Type = None,
+    other_type: Annotated[
+        str | None, typer.Option("--other-type", metavar="TYPE", help="Which OTHER.")
+    ] = None,
+    namespace: Namespace = "global",
+    user: User = None,
+) -> int:
+    """Relate two entities of one namespace."""
+    from negmem.cli.render.entities import draw_change
+    from negmem.core.learning import entities
+
+    asking = _asking(common, user)
+    with common.session() as session:
+        session.require_installed()
+        done = entities.relate(
+            session,
+            asking,
+            id,
+            relation,
+            other,
+            direction=direction,
+            entity_type=type,
+            other_type=other_type,
+            namespace=namespace,
+            dry_run=common.dry_run,
+        )
+        common.console.answer("entity.relate/1", done, draw_change)
+    return ExitCode.DONE
+
+
+@command(app, "list", path="entity list")
+def list_(
+    common: Common,
+    type: Type = None,
+    namespace: Namespace = "global",
+    user: User = None,
+    limit: Limit = 20,
+    offset: Offset = 0,
+) -> int:
+    """Entities, the last changed first."""
+    from negmem.cli.render.entities import draw_list
+    from negmem.core.learning import entities
+
+    asking = _asking(common, user)
+    with common.session() as session:
+        session.require_installed()
+        found = entities.list_entities(
+            session, asking, entity_type=type, namespace=namespace, limit=limit, offset=offset
+        )
+        common.console.answer("entity.list/1", found, draw_list)
+    return ExitCode.DONE
+
+
+@command(app, "show", path="entity show")
+def show(
+    common: Common,
+    id: Id,
+    type: Type = None,
+    namespace: Namespace = "global",
+    user: User = None,
+    history: Annotated[
+        bool, typer.Option("--history", help="What it was before, oldest first.")
+    ] = False,
+) -> int:
+    """One entity with its facts, events and relations."""
+    from negmem.cli.render.entities import draw_shown
+    from negmem.core.learning import entities
+
+    asking = _asking(common, user)
+    with common.session() as session:
+        session.require_installed()
+        found = entities.show(
+            session, asking, id, entity_type=type, namespace=namespace, history=history
+        )
+        common.console.answer("entity.show/1", found, draw_shown)
+    return ExitCode.DONE
+
+
+@command(app, "search", path="entity search")
+def search(
+    common: Common,
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="A question, or any text.")],
+    namespace: Namespace = "global",
+    user: User = None,
+    limit: Limit = 10,
+    offset: Offset = 0,
+) -> int:
+    """Entities that a text names or that answer it."""
+    from negmem.cli.render.entities import draw_found
+    from negmem.core.learning import entities
+
+    asking = _asking(common, user)
+    with common.session() as session:
+        session.require_installed()
+        found = entities.search_entities(
+            session, asking, query, namespace=namespace, limit=limit, offset=offset
+        )
+        common.console.answer("entity.search/1", found, draw_found)
+    return ExitCode.DONE
