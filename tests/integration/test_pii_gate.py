@@ -411,6 +411,7 @@ def test_the_gate_holds_on_every_exit(world: World, monkeypatch: pytest.MonkeyPa
 @pytest.mark.servers("embedded")
 def test_commands_hold_it_too_in_text_and_json(world: World) -> None:
     app = {"NEGMEM_DSN": world.dsn["app"], "NEGMEM_GOVERNANCE__PII__POLICY": "mark"}
+    private = ("--user", "alice", "--namespace", "user")
     lines = [
         ("memory", "list", "--user", "alice"),
         ("memory", "show", str(world.memory), "--user", "alice"),
@@ -419,6 +420,13 @@ def test_commands_hold_it_too_in_text_and_json(world: World) -> None:
         ("memory", "links", str(world.memory), "--user", "alice"),
         ("memory", "topics", "--user", "alice"),
         ("core", "show", "--user", "alice"),
+        ("entity", "add", "x", "--type", "x", "--name", PHONE, *private),
+        ("entity", "fact", "zhang", f"again {PHONE}", *private),
+        ("entity", "event", "zhang", f"again {PHONE}", *private),
+        ("entity", "relate", "zhang", "knows", "li", *private),
+        ("entity", "list", *private),
+        ("entity", "show", "zhang", "--history", *private),
+        ("entity", "search", "邮箱 call", *private),
         (
             "learn",
             "save",
