@@ -18,6 +18,7 @@ from negmem.core.text.likeness_meaning import (
     LIGHT_VERB_STEMS,
     SYMMETRIC,
     Meaning,
+    first_words,
     names_of,
     stem,
 )
@@ -26,7 +27,7 @@ from negmem.core.text.likeness_words import OPPOSED, ORDERED, PROGRESS, WEAK
 
 MAX_CHARACTERS = 4000
 """Longer texts are only the same where they are word for word."""
-LEXICON_FROM = 0.5
+LEXICON_FROM = 0.35
 """Calibrated similarity from which the lexicon is believed."""
 
 
@@ -56,10 +57,16 @@ def likeness(one: str, other: str, similarity: float | None = None) -> Likeness:
     one, other = joined_as(one, other), joined_as(other, one)
     other = _in_order_of(one, other)
     names = names_of(one) | names_of(other)
-    a, b = meaning(one, names), meaning(other, names)
+    plain_words = (first_words(one) | first_words(other)) & (_lower(one) | _lower(other))
+    a, b = meaning(one, names, plain_words), meaning(other, names, plain_words)
     if not (a.words or a.amounts) or not (b.words or b.amounts):
         return Likeness(False, "empty")
     return _compared(a, b, similarity)
+
+
+def _lower(text: str) -> set[str]:
+    """Words that stand in a text without a capital: no names, also where one begins a sentence."""
+    return set(re.findall(r"(?<![^\W\d_])[a-z]+(?![^\W\d_])", text))
 
 
 def _compared(a: Meaning, b: Meaning, similarity: float | None) -> Likeness:

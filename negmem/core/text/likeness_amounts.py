@@ -157,6 +157,15 @@ _HOURS = "|".join(_ONES[1:13])
 _PAST_HOUR = re.compile(
     rf"\b(half|quarter) (past|to) (\d{{1,2}}|{_HOURS})\b(?:\s*(a\.?m\b\.?|p\.?m\b\.?))?"
 )
+_AT_HOUR = re.compile(
+    rf"\bat ({_HOURS}|\d{{1,2}})(?= ?[.!,;]?$| (?:sharp|every|each|daily|on (?:mon|tue|wed|thu|fri|sat|sun)))"
+)
+_BOTH_HALVES = re.compile(
+    r"\b(\d{1,2}(?::\d{2})?) ?(?:to|until|till|-|–) ?(\d{1,2}(?::\d{2})?) ?(a\.?m\b\.?|p\.?m\b\.?)"
+)
+_A_DAY_ZH = re.compile(
+    r"(?<![第每十百千零\d])一(天|周|星期|个月|年)(?=[^，。内后前里]{0,6}(?:次|步|杯|片|遍|顿|升|小时|公里))"
+)
 _O_CLOCK = re.compile(r"\b(\d{1,2}) ?o'clock\b(?:\s*(a\.?m\b\.?|p\.?m\b\.?))?")
 # Days that have a name; those that move through the year have no date.
 _NAMED_DAYS = {
@@ -233,7 +242,12 @@ def chinese_number(text: str) -> int | None:
 def marked_amounts(text: str) -> str:
     """`text` (folded, lower case) with its amounts, dates and times as marks `§kind:value§`."""
     text = _GROUPED.sub("", text)
+    text = re.sub(r"(?<=[^\W\d]):(?=\d)", ": ", text)
     text = _PAST_HOUR.sub(_past_hour, text)
+    text = re.sub(r"\b(\d+)\+(?= [a-z])", r"over \1", text)
+    text = _BOTH_HALVES.sub(r"\1 \3 to \2 \3", text)
+    text = _AT_HOUR.sub(lambda m: f"at {_time(_hour(m[1]), 0, None)}", text)
+    text = _A_DAY_ZH.sub(r"每\1", text)
     text = _A_BIT_ZH.sub("", text)
     text = _IN_THE.sub(lambda m: f"{m[1]} {'am' if m[2] == 'morning' else 'pm'}", text)
     text = re.sub(r"\ba (?=(?:hundred|thousand|million)\b)", "one ", text)
@@ -354,6 +368,10 @@ def _time(hour: int, minute: int, part: str | None) -> str:
     elif (part in ("am", "凌晨")) and hour == 12:
         hour = 0
     return _mark("time", f"{hour % 24:02}:{minute:02}")
+
+
+def _hour(text: str) -> int:
+    return int(text) if text.isdecimal() else _WORDS[text]
 
 
 def _past_hour(match: re.Match[str]) -> str:

@@ -114,6 +114,13 @@ _ANYMORE = re.compile(
 _BY_VEHICLE = re.compile(
     r"\b(?:takes?|rides?|catche?s?) (?:the|a|an|his|her|their|my) (train|bus|metro|subway|tram|ferry|tube)\b"
 )
+_SUPPORT_VERB = re.compile(
+    r"\b(?:takes?|has|have|goes for|go for) an? (nap|walk|shower|bath|run|swim|rest|ride|stroll|jog|look|chat)\b"
+    r"|\b(?:goes|go) (?=(?:swimm|runn|climb|cycl|hik|danc|fish|shopp|jogg|sail|ski|bowl|camp)\w*ing\b)"
+)
+_FRONTED = re.compile(
+    r"^(before|after) (?!§)(\w+(?: \w+)?),? ((?:the )?(?:user|team|i|we|they|he|she) .+?)[.!]?$"
+)
 _CONVERSES = {
     "bought": "sold",
     "buys": "sells",
@@ -137,6 +144,7 @@ _LESSER = {
     "weaker": "stronger",
     "colder": "warmer",
     "narrower": "wider",
+    "shorter": "longer",
     "darker": "brighter",
     "quieter": "louder",
     "earlier": "later",
@@ -144,6 +152,7 @@ _LESSER = {
 _LEVELLED = (
     (re.compile(r"\bmore expensive\b|\bpricier\b|\bcostlier\b"), "dearer"),
     (re.compile(r"\blarger\b"), "bigger"),
+    (re.compile(r"\btaller\b"), "longer"),
     (re.compile(r"\bquicker\b"), "faster"),
     (re.compile(r"\bcooler\b"), "colder"),
 )
@@ -178,6 +187,10 @@ def english_form(text: str) -> str:
     text = re.sub(r"\b(?:go(?:es)?|gets?|travels?) by (\w+) to work\b", r"commute by \1", text)
     text = re.sub(r"\b(?:has|have) become\b|\bbecame\b", "is now", text)
     text = re.sub(r"\b(?:a|an) (?:big|huge|great|massive|avid|real) (?=fan\b|lover\b)", "a ", text)
+    text = _SUPPORT_VERB.sub(lambda m: m[1] or "", text)
+    text = re.sub(r"\b(?:is|am|are) an? (\w+) lover\b", r"loves \1", text)
+    text = re.sub(r"^([^,;]{1,30}?) reports? to ([^,;.]{1,30}?)[.!]?$", r"\2 manage \1", text)
+    text = _FRONTED.sub(_put_in_order, text)
     text = _CONVERSE.sub(lambda m: f"{m[4]} {_CONVERSES[m[2]]} {m[3]} to {m[1]}", text)
     text = re.sub(
         r"\b(?:(?:more|larger|bigger|greater|longer|higher) than|over|above|exceeding)(?= ?§(?!time|date|day))",
@@ -214,12 +227,19 @@ def english_form(text: str) -> str:
     return text
 
 
+def _put_in_order(match: re.Match[str]) -> str:
+    first, later = (match[2], match[3]) if match[1] == "after" else (match[3], match[2])
+    return f"{first} before {later}"
+
+
 def _active(match: re.Match[str]) -> str:
     verb = match["verb"]
     if match["be"] not in ("was", "were"):
         base = IRREGULAR.get(verb)
         # the present of the verb, as the stems of both voices are the same
-        verb = base or (verb[:-2] + "es" if verb.endswith("ed") else verb)
+        doubled = len(verb) > 5 and verb[-3] == verb[-4] and verb[-3] not in "lsz"
+        stem = verb[:-3] if doubled else verb[:-2] + "e"
+        verb = base or (stem + "s" if verb.endswith("ed") else verb)
     denied = " not" if match["not"] else ""
     return (
         f"{match['agent']}{denied} {match['modal'] or ''}{match['adverb'] or ''}{verb} {match['object']}"
@@ -247,7 +267,9 @@ _BY_ZH = re.compile(
     r"^([^，,。]{1,16}?)(?:统一|一律)?(?:交)?由([^，,。]{1,10}?)((?:统一|自动|每[天周月年])?[\u4e00-\u9fff]{2})"
     + _TAIL_ZH
 )
-_MOVE_ZH = re.compile(r"(?:从|由|自)([^，,。]{1,6}?)(搬|迁|转到|转去|转移|调到|调去|飞|移到)")
+_MOVE_ZH = re.compile(
+    r"(?:从|由|自)([^，,。]{1,6}?)(换|改|切换|搬|迁|转到|转去|转移|调到|调去|飞|移到)"
+)
 _CLEFT_ZH = re.compile(
     r"^([^，,。]{2,12}?)(?<![用叫要])的(?:人)?是([\u4e00-\u9fff]{2,4})" + _TAIL_ZH
 )
@@ -292,6 +314,12 @@ def chinese_form(text: str) -> str:
     text = text.strip()
     text = text.replace("第一语言", "母语")
     text = re.sub("没(?=人)", "没有", text)
+    text = re.sub(
+        "(?:已经?)?不(?![再会能想得是错])([^，。不]{1,10}?)了(?=[。.!！]?$)", r"不再\1", text
+    )
+    text = re.sub(
+        "^([^，。]{1,8})向([^，。]{1,8})(?:汇报|报告)(?=[。.!！]?$)", r"\1的领导叫\2", text
+    )
     text = re.sub("([吃喝看做去来走听学拿动])不了(?!解)", r"不能\1", text)
     text = re.sub("一个人(?=[住旅去吃生过来在睡做看])", "独自", text)
     text = re.sub("一(?!到)([^一，。]{1,6})就", r"\1", text)

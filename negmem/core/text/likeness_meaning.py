@@ -95,10 +95,15 @@ def _formed(text: str) -> tuple[str, str]:
 
 
 @lru_cache(maxsize=4096)
-def meaning(text: str, names: frozenset[str] = frozenset()) -> Meaning:
-    """What of a text is compared; `names` are words to take as they are written."""
+def meaning(
+    text: str, names: frozenset[str] = frozenset(), plain_words: frozenset[str] = frozenset()
+) -> Meaning:
+    """What of a text is compared; `names` are words to take as they are written.
+
+    Args: plain_words, words that begin a sentence and are known not to be names.
+    """
     plain, marked = _formed(text)
-    begins = _first_words(text)
+    begins = first_words(text) - plain_words
     words: set[str] = set()
     amounts: set[str] = set()
     light: set[str] = set()
@@ -181,7 +186,7 @@ def names_of(text: str) -> frozenset[str]:
     )
 
 
-def _first_words(text: str) -> frozenset[str]:
+def first_words(text: str) -> frozenset[str]:
     return frozenset(word.casefold() for word, begins in _latin_words(text) if begins)
 
 

@@ -26,7 +26,7 @@ employer : works for | works at | is employed by | is employed at | work for | w
 not need : do not have to | does not have to | did not have to | do not need to | does not need to | need not | is not required to | are not required to
 not_anymore : no longer | not any more | not anymore | any longer | has given up | have given up | gave up | has quit | have quit | has stopped | have stopped | quit | stopped | stop
 not have : has no | have no | had no | lacks | lack | is without | doesn't have any | does not have any | don't have any
-named : goes by the name of | goes by | name is | is the name of | the name of
+named : nickname is | is nicknamed | goes by the name of | goes by | name is | is the name of | the name of
 reside : is based in | is living in | am living in | lives in | live in | resides in | reside in | is resident in | makes a home in | home is in | home is in
 is in : is located in | is situated in | are located in | are situated in | is held in | takes place in
 visit : been to | gone to see
@@ -49,7 +49,7 @@ commute : goes to work | go to work | gets to work | get to work | travels to wo
 by_bike : by bike | by bicycle | on a bike | on a bicycle | on bike | cycles | cycle | bikes to | rides a bike | rides a bicycle | ride a bike | ride a bicycle
 by_car : by car | drives to | drive to
 on_foot : on foot | walks to | walk to
-allergic : is allergic to | has an allergy to | has a allergy to | have an allergy to | am allergic to | suffers from an allergy to | allergy
+allergic : is allergic to | has an allergy to | has a allergy to | have an allergy to | am allergic to | suffers from an allergy to | allergy to | allergies | allergy
 sibling : brothers or sisters | brothers and sisters | sisters or brothers | brother or sister | siblings
 not have sibling : an only child | only child
 bedtime : goes to bed | go to bed | goes to sleep | go to sleep | bedtime is | turns in
@@ -254,7 +254,7 @@ _LIGHT_EN = frozenset(
 # Verbs that say little beside their object: they may stand in one text alone, where the other has none of its own.
 LIGHT_VERBS = frozenset(
     words_of(
-        "说 own drive send hold use keep write job give make take store put receive get see"
+        "happen occur 说 own drive send hold use keep write job give make take store put receive get see"
         " eat drink watch suffer 写 发 开 用 拿 做 交 弄 附上 由 职业 名字 养 吃 喝 看 玩"
     )
 )
@@ -271,10 +271,10 @@ OPPOSED = tuple(
 # What an order, a habit or a stress adds: it may stand in one text alone, where the other has none of its own.
 WEAK = frozenset(
     words_of(
-        "per 每个 must usual currently very 必须 通常 正在 特别 总是 一共 努力 东西 进行 习惯 目前 持续 负责 nam 姓名 成员"
+        "per 每个 must usual currently very 必须 通常 正在 特别 总是 一共 努力 东西 进行 习惯 目前 持续 负责 recent recently nam 姓名 成员"
     )
 )
-PROGRESS = frozenset(words_of("正在 目前 最近 currently"))
+PROGRESS = frozenset(words_of("刚 正在 目前 最近 currently"))
 ORDERED = (
     frozenset(words_of("希望 必须")),
     frozenset(words_of("nee must")),
