@@ -20,6 +20,7 @@
 -- Locks:      a transaction-level advisory lock per scope: a second run says "skipped, already running"
 --             and returns 0. Rows that others hold are passed over.
 -- Volatility: VOLATILE, it writes.
+-- Plans:      one for all users, here and in what it calls: all of them look rows up by key.
 -- By hand:    psql -v schema=negentropy -v low_retention_threshold=0.1 -v min_age_days=7
 --             -v decay_lambda=0.1 -v max_share=0.2 -v max_rows=10000
 --             -f cleanup_low_value_memories.sql
@@ -37,6 +38,7 @@ RETURNS integer
 LANGUAGE plpgsql
 VOLATILE
 SET search_path = :"schema", pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan
 AS $$
 DECLARE
     v_started timestamptz := clock_timestamp();
@@ -47,6 +49,7 @@ DECLARE
     v_is_current boolean;
     v_allowed bigint;
     v_ids uuid[];
+    v_threads uuid[];
     v_neighbours uuid[];
     v_forgotten integer := 0;
     v_waiting bigint := 0;
@@ -128,17 +131,18 @@ BEGIN
                 + forget_memories(v_owner.user_id, v_owner.app_name, v_ids, 'retention');
             v_budget := v_budget - cardinality(v_ids);
             -- Neighbours lost one: below the cap their own time moves.
-            SELECT array_agg(m.id) INTO v_neighbours
-            FROM memories AS m
-            WHERE m.user_id = v_owner.user_id AND m.app_name = v_owner.app_name
-                AND m.deleted_at IS NULL
-                AND m.thread_id IN (
-                    SELECT gone.thread_id
-                    FROM memories AS gone
-                    WHERE gone.user_id = v_owner.user_id AND gone.app_name = v_owner.app_name
-                        AND gone.id = ANY (v_ids)
-                )
-                AND related_count(m.user_id, m.app_name, m.thread_id, m.id) < 5;
+            SELECT array_agg(DISTINCT gone.thread_id) INTO v_threads
+            FROM memories AS gone
+            WHERE gone.user_id = v_owner.user_id AND gone.app_name = v_owner.app_name
+                AND gone.id = ANY (v_ids) AND gone.thread_id IS NOT NULL;
+            v_neighbours := NULL;
+            IF v_threads IS NOT NULL THEN
+                SELECT array_agg(m.id) INTO v_neighbours
+                FROM memories AS m
+                WHERE m.user_id = v_owner.user_id AND m.app_name = v_owner.app_name
+                    AND m.deleted_at IS NULL AND m.thread_id = ANY (v_threads)
+                    AND related_count(m.user_id, m.app_name, m.thread_id, m.id) < 5;
+            END IF;
             PERFORM rescore_memories(v_owner.user_id, v_owner.app_name, v_neighbours)
             WHERE v_neighbours IS NOT NULL;
         END IF;
@@ -151,9 +155,10 @@ BEGIN
                 SELECT one.id
                 FROM memories AS one
                 WHERE one.user_id = v_owner.user_id AND one.app_name = v_owner.app_name
-                    AND (one.due_at = '-infinity' OR (one.due_at <= now()
-                        AND one.importance_score >= v_owner.keep_importance
-                        AND one.importance_score <> 'NaN'))
+                    AND one.due_at <= now()
+                    AND (one.due_at = '-infinity'
+                        OR (one.importance_score >= v_owner.keep_importance
+                            AND one.importance_score <> 'NaN'))
                     AND one.deleted_at IS NULL AND one.pinned_at IS NULL
                 LIMIT v_refreshable
             ) AS m;

@@ -22,24 +22,24 @@ CREATE OR REPLACE FUNCTION :"schema".retention_fades_at(
     p_keep_importance double precision
 )
 RETURNS timestamptz
-LANGUAGE sql
+LANGUAGE plpgsql
 IMMUTABLE
 PARALLEL SAFE
 SET search_path = :"schema", pg_catalog, pg_temp
 AS $$
-    SELECT CASE
-        WHEN p_importance >= p_keep_importance AND p_importance <> 'NaN' THEN 'infinity'
-        WHEN f.at > '9999-12-29 00:00+00' THEN 'infinity'
-        ELSE f.at
-    END
-    FROM (
-        SELECT GREATEST(
-            retention_crossing_time(p_access_count, p_last_accessed_at, p_created_at, p_memory_type,
-                p_related_count, p_decay_rate, p_threshold, p_decay_lambda),
-            CASE WHEN p_created_at >= '0001-01-03 00:00+00'
-                THEN LEAST(p_created_at, '9999-12-29 00:00+00')
-                    + LEAST(p_min_age_days, 365000) * interval '24 hours'
-            END
-        ) AS at
-    ) AS f
+DECLARE
+    c_last CONSTANT timestamptz := '9999-12-29 00:00+00';
+    v_at timestamptz;
+BEGIN
+    IF p_importance >= p_keep_importance AND p_importance <> 'NaN' THEN
+        RETURN 'infinity';
+    END IF;
+    v_at := retention_crossing_time(p_access_count, p_last_accessed_at, p_created_at, p_memory_type,
+        p_related_count, p_decay_rate, p_threshold, p_decay_lambda);
+    IF p_created_at >= '0001-01-03 00:00+00' THEN
+        v_at := GREATEST(v_at,
+            LEAST(p_created_at, c_last) + LEAST(p_min_age_days, 365000) * interval '24 hours');
+    END IF;
+    RETURN CASE WHEN v_at > c_last THEN 'infinity' ELSE v_at END;
+END
 $$;

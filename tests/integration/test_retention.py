@@ -94,7 +94,7 @@ def test_the_preview_says_what_goes_when_and_by_which_change(
     found = negmem("retention", "preview", "--days", "10", "--json").ok().json
     assert found["schema"] == "negmem.retention.preview/1"
     assert [item["id"] for item in found["items"]] == [now, soon]
-    assert (found["total"], found["today"], found["difference"]) == (2, 2, None)
+    assert (found["total"], found["difference"]) == (2, None)
     assert found["tokens"] == sum(item["tokens"] for item in found["items"]) > 0
     when = datetime.fromisoformat(found["items"][1]["goes_at"].replace("Z", "+00:00"))
     stored = database.value("SELECT fades_at FROM negentropy.memories WHERE id = %s", (soon,))
@@ -110,6 +110,10 @@ def test_the_preview_says_what_goes_when_and_by_which_change(
         negmem(*harder).ok().stdout
     )
     assert young in {item["id"] for item in negmem(*harder, "--json").ok().json["items"]}
+    key = "automation.retention.low_retention_threshold"
+    told = negmem("config", "set", key, "0.25", "--dry-run", "--json").ok().json["warnings"][0]
+    assert told["code"] == "retention_effect"
+    assert "with low_retention_threshold 0.25 1 more would go within 7 days" in told["message"]
     assert negmem("retention", "preview", "--set", "max_rows=5").code == 2
     assert negmem("retention", "preview", "--set", "decay_lambda=-1").code == 2
     assert negmem("retention", "preview", "--set", "decay_lambda").code == 2

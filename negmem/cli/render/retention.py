@@ -42,9 +42,9 @@ def draw_run(console: Console, done: RetentionRun) -> None:
         console.note("bring one back with: negmem memory restore ID --user USER")
 
 
-def _users(console: Console, users: Sequence[DueByUser]) -> None:
+def _users(console: Console, users: Sequence[DueByUser], *, is_plan: bool = True) -> None:
     for one in users[:_MOST_USERS]:
-        waits = f", {one.due - one.today:,} wait" if one.due > one.today else ""
+        waits = f", {one.due - one.today:,} wait" if is_plan and one.due > one.today else ""
         tokens = f"{one.tokens:,} tokens"
         console.out(
             f"{one.due:>9,}  {tokens:>16}  {one_line(one.user)} ({one_line(one.app)}){waits}"
@@ -62,12 +62,9 @@ def draw_preview(console: Console, found: RetentionPreview) -> None:
         console.out(f"    {one_line(item.user)} · {one_line(item.why)} · {item.tokens:,} tokens")
     if found.items:
         console.out()
-    _users(console, found.users)
+    _users(console, found.users, is_plan=False)
     named = found.settings
-    console.out(
-        f"within {found.days:,} days {found.total:,} may go, {found.tokens:,} tokens"
-        f" · {found.today:,} at most today"
-    )
+    console.out(f"within {found.days:,} days {found.total:,} may go, {found.tokens:,} tokens")
     console.out(
         f"by decay_lambda {named.decay_lambda:g}, low_retention_threshold"
         f" {named.low_retention_threshold:g}, min_age_days {named.min_age_days},"

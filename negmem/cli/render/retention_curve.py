@@ -94,9 +94,11 @@ def _can_show() -> bool:
 def _facts(console: Console, found: RetentionCurve | RetentionExplanation) -> None:
     console.out(f"score       {found.score:.6f} now, threshold {found.threshold:g}")
     crosses = "never" if found.crosses_at is None else stamp(console, found.crosses_at)
-    goes = "never" if found.goes_at is None else stamp(console, found.goes_at)
+    goes = "never"
+    if found.goes_at is not None:
+        goes = f"{stamp(console, found.goes_at)}, unless it is read before"
     console.out(f"falls under {crosses}")
-    console.out(f"may go      {goes}, unless it is read before")
+    console.out(f"may go      {goes}")
     for reason in found.kept_by:
         console.out(f"kept by     {reason}: {_KEPT[reason]}")
     width = None if console.width is None else max(20, console.width - 12)

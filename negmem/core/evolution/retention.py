@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from negmem.config.automation import effective_automation, set_in_document
+from negmem.core.formulas.bounds import SECONDS_PER_DAY, days_between
 from negmem.core.models.retention import (
     DueByUser,
     FadingMemory,
@@ -174,6 +175,11 @@ def _sweep(
     return forgotten, calls, status, message
 
 
+def decides(key: str) -> bool:
+    """Whether what is forgotten depends on this key of the config."""
+    return key.startswith(_PREFIX) and key.removeprefix(_PREFIX) in _NUMBERS
+
+
 def changed_policy(policy: Policy, changes: Mapping[str, str]) -> tuple[Policy, dict[str, float]]:
     """The policy with some numbers set as a command line says, and those that differ by it.
 
@@ -234,7 +240,6 @@ def preview(
         days=days,
         total=total,
         tokens=sum(one.tokens for one in users),
-        today=sum(one.today for one in users),
         settings=policy.settings,
         changed=differing,
         unchanged_total=without,
@@ -253,9 +258,14 @@ def _forecast(
 
 
 def _why(row: Mapping[str, Any], settings: RetentionSettings) -> str:
-    """Which of the two conditions comes last, and on what the score rests."""
+    """Which of the conditions comes last, and on what the score rests."""
     times = row["access_count"]
     read = "never read" if times <= 0 else f"read {times:,} times" if times > 1 else "read once"
-    is_low = row["score"] < settings.low_retention_threshold
-    what = "reaches the minimum age" if is_low else "falls under the threshold"
+    waits = days_between(row["created_at"], row["goes_at"]) - settings.min_age_days
+    if abs(waits) * SECONDS_PER_DAY < 2:
+        what = "reaches the minimum age"
+    elif row["score"] < settings.low_retention_threshold:
+        what = "is under the threshold"
+    else:
+        what = "falls under the threshold"
     return f"{what}: {row['type']}, {read}, {row['related']} beside it in its thread"

@@ -76,7 +76,6 @@ class RetentionPreview(Model):
     days: int
     total: int
     tokens: int
-    today: int
     settings: RetentionSettings
     changed: dict[str, float]
     unchanged_total: int | None
