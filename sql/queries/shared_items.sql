@@ -69,3 +69,24 @@ ORDER BY v.version;
 -- params: user_id, app_name
 INSERT INTO :"schema".users (user_id, app_name) VALUES (%(user_id)s::varchar, %(app_name)s::varchar)
 ON CONFLICT (user_id, app_name) DO NOTHING;
+
+-- name: shown
+-- params: app_name, owner_kinds, owners, item_kind, ids
+-- returns: items as a search shows them
+SELECT i.id, i.type, i.metadata, i.created_at, i.importance, i.last_accessed_at,
+    :"schema".shared_item_text(i.owner_kind, i.owner, %(app_name)s::text, %(item_kind)s::text, i.id) AS content
+FROM (
+    SELECT l.owner_kind::text, l.owner::text, l.id, 'learning' AS type, l.metadata, l.created_at,
+        l.importance_score AS importance, l.last_accessed_at
+    FROM unnest(%(owner_kinds)s::text[], %(owners)s::text[]) AS o (owner_kind, owner)
+    JOIN :"schema".learnings AS l
+        ON l.owner_kind = o.owner_kind AND l.owner = o.owner AND l.app_name = %(app_name)s::varchar
+    WHERE %(item_kind)s::text = 'learning' AND l.id = ANY (%(ids)s::uuid[]) AND l.deleted_at IS NULL
+    UNION ALL
+    SELECT e.owner_kind::text, e.owner::text, e.id, e.entity_type::text, e.metadata, e.created_at,
+        e.importance_score, e.last_accessed_at
+    FROM unnest(%(owner_kinds)s::text[], %(owners)s::text[]) AS o (owner_kind, owner)
+    JOIN :"schema".entities AS e
+        ON e.owner_kind = o.owner_kind AND e.owner = o.owner AND e.app_name = %(app_name)s::varchar
+    WHERE %(item_kind)s::text = 'entity' AND e.id = ANY (%(ids)s::uuid[]) AND e.deleted_at IS NULL
+) AS i;

@@ -7,7 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 import negmem
-from negmem.core.learning import entities, namespaces
+from negmem.core import memories
+from negmem.core.learning import entities, learnings, namespaces
+from negmem.core.retrieval.search import Filters, search
 from negmem.core.text.said_dates import said_date
 from negmem.errors import NegmemError, UsageError
 from tests.support.cli import CliRunner
@@ -137,6 +139,39 @@ def test_private_entities_of_two_users_are_two(database: TestDatabase) -> None:
             lambda: entities.add_fact(session, "bob", "case", "x", namespace="法务"),
         ):
             assert code_of(act) == "namespace_denied"
+
+
+@pytest.mark.servers("embedded", "pooled")
+def test_a_search_finds_what_is_shared_beside_memories(database: TestDatabase) -> None:
+    kinds = ("memory", "fact", "entity", "learning")
+    for embedder in (FakeEmbedder(), None):
+        with session_on(database, *([embedder] if embedder else [])) as session:
+            if embedder:
+                memories.add(session, "alice", "昨天和张三谈了延期")
+                entities.add(
+                    session, "alice", "zs", entity_type="person", name="张三", namespace="user"
+                )
+                learnings.save(session, None, title="延期", learning="延期要先告诉张三。")
+            found = search(session, "alice", "张三 延期", kinds=kinds, explain=True)
+            assert {one.kind for one in found.results} == {"memory", "entity", "learning"}
+            assert found.retrieval_id is not None
+            for one in found.results:
+                assert one.explain is not None and one.explain.sum == pytest.approx(one.score)
+            scores = [one.score for one in found.results]
+            assert scores == sorted(scores, reverse=True)
+            paged = [
+                search(session, "alice", "张三 延期", kinds=kinds, limit=1, offset=n).results[0].id
+                for n in range(3)
+            ]
+            assert paged == [one.id for one in found.results]
+            only = search(
+                session, "alice", "张三", kinds=["entity"], filters=Filters(types=["person"])
+            )
+            assert [one.type for one in only.results] == ["person"]
+            others = search(session, "mallory", "张三 延期", kinds=kinds).results
+            assert {one.kind for one in others} == {"learning"}
+            none = search(session, "alice", "张三", kinds=["entity"], filters=Filters(thread="t"))
+            assert none.results == []
 
 
 def test_many_writers_on_one_entity(database: TestDatabase) -> None:

@@ -19,6 +19,7 @@ from negmem.core.models.retrieval import (
     Took,
 )
 from negmem.core.pii import gated, guard_of
+from negmem.core.retrieval.beside import shared_kinds, shared_rows
 from negmem.core.retrieval.explain import explanation, plan_of, raw_score, shortfall_of
 from negmem.core.session import Session
 from negmem.core.text.clean import TextRefusedError, clean_text, clean_value
@@ -152,7 +153,8 @@ def search(
     text = clean_question(query)
     check_level(level)
     wanted_kinds = check_kinds(kinds)
-    _warn_of_kinds(session, wanted_kinds)
+    shared = shared_kinds(wanted_kinds, filters)
+    row_kinds = [kind for kind in wanted_kinds if kind in _SEARCHED]
     weights = check_weights(session, semantic_weight, keyword_weight)
     config = session.config.retrieval
     row_limit = config.limit if limit is None else limit
@@ -165,18 +167,18 @@ def search(
         "app_name": session.app,
         **question.params,
         **filters.params,
-        "row_limit": row_limit,
-        "row_offset": offset,
+        "row_limit": row_limit + offset if shared else row_limit,
+        "row_offset": 0 if shared else offset,
         "semantic_weight": weights[0],
         "keyword_weight": weights[1],
-        "kinds": wanted_kinds,
+        "kinds": row_kinds,
         "neighbours": config.neighbours_weight,
         "session": config.session_weight,
         "speaker": config.speaker_boost,
         "intent": config.intent_boost,
         "relevance": config.learned_relevance,
         "explain": explain,
-        "record": record and logged == text,
+        "record": record and logged == text and not shared,
         "repeat_window_s": config.repeat_window_s,
     }
     rows, database_ms = _run(session, params)
@@ -186,14 +188,31 @@ def search(
     head = rows[0]
     if not head["user_known"]:
         session.warn("user_unknown", f'app "{session.app}" knows no user "{user}"')
-    fallbacks = [*question.fallbacks, *fallbacks_of(question, head)]
+    is_answered_alone = not row_kinds and head["is_same_space"]
+    steps_down = [] if is_answered_alone else fallbacks_of(question, head)
+    fallbacks = [*question.fallbacks, *steps_down]
     found = [row for row in rows if row["id"] is not None]
     reached = fallbacks[-1].to_level if fallbacks else question.level
     retrieval_id = head["retrieval_id"]
-    if record and logged != text:
+    if shared:
+        vector = question.embedding if head["is_same_space"] else None
+        of_shared = shared_rows(
+            session,
+            user,
+            shared,
+            text,
+            vector,
+            types=filters.types,
+            limit=row_limit + offset,
+            weights=weights,
+        )
+        found = sorted([*found, *of_shared], key=lambda row: -row["score"])[
+            offset : offset + row_limit
+        ]
+    if record and (shared or logged != text):
         steps = [{"from": f.from_level, "to": f.to_level, "code": f.code} for f in fallbacks]
         said = {"query": logged, "level": reached, "fallbacks": json.dumps(steps)}
-        retrieval_id = _record_apart(session, {**params, **said}, found)
+        retrieval_id = _record_apart(session, {**params, **said, "row_offset": offset}, found)
     return SearchAnswer(
         retrieval_id=retrieval_id,
         level=reached,
@@ -279,15 +298,6 @@ def check_kinds(kinds: Sequence[str]) -> list[str]:
             hint="--kind memory,fact",
         )
     return wanted
-
-
-def _warn_of_kinds(session: Session, kinds: Sequence[str]) -> None:
-    silent = [kind for kind in kinds if kind not in _SEARCHED]
-    if silent:
-        session.warn(
-            "kind_not_searched",
-            f"this version stores nothing of the kind {' or '.join(silent)}, and searches none",
-        )
 
 
 def check_weights(
