@@ -1,10 +1,12 @@
-"""`negmem curator prune` as it is typed."""
+"""`negmem curator` as it is typed."""
 
 from __future__ import annotations
 
+import pytest
+
 from tests.support.cli import CliRunner
 from tests.support.databases import TestDatabase
-from tests.support.memories import add_many, live
+from tests.support.memories import add_many, add_memory, live
 
 
 def aged(database: TestDatabase, count: int) -> None:
@@ -72,3 +74,75 @@ def test_what_was_removed_is_listed(negmem: CliRunner, database: TestDatabase) -
     assert "count  number 2 第2条" in done.stdout
     assert "removed 1: 0 by age, 1 by number · 1 stay, 0 of them protected" in done.stdout
     assert "negmem memory restore" in done.stderr
+
+
+@pytest.mark.parametrize("zone", ["Pacific/Auckland", "America/Los_Angeles", "Asia/Kathmandu"])
+def test_no_zone_moves_an_age(negmem: CliRunner, database: TestDatabase, zone: str) -> None:
+    add_memory(database, "said now 刚刚")
+    old = add_memory(database, "said thirteen hours ago", days=13 / 24)
+    database.rows("UPDATE negentropy.memories SET updated_at = created_at")
+    database.rows("INSERT INTO negentropy.users (user_id, app_name) VALUES ('ada', 'negmem')")
+    env = {"TZ": zone, "PGTZ": zone}
+    line = ("curator", "prune", "-u", "ada", "--max-age-days", "0.5", "--yes", "--json")
+    assert [item["id"] for item in negmem(*line, env=env).ok().json["items"]] == [old]
+    compat = negmem(*line, "--compat", env=env).ok()
+    assert (compat.json["removed"], compat.json["kept"]) == (0, 1)
+
+
+def test_a_column_without_a_zone_is_refused(negmem: CliRunner, database: TestDatabase) -> None:
+    aged(database, 2)
+    database.rows("ALTER TABLE negentropy.memories DROP COLUMN due_at CASCADE")
+    database.rows("ALTER TABLE negentropy.memories ALTER COLUMN created_at TYPE timestamp")
+    refused = negmem("curator", "prune", "-u", "ada", "--max-age-days", "30", "--yes", "--json")
+    assert (refused.code, refused.json["error"]["code"]) == (1, "timestamp_without_zone")
+
+
+def twice(database: TestDatabase) -> None:
+    for text in (
+        "我喜欢喝茶",
+        "我喜欢 喝茶。",
+        "The service listens on port 8080",
+        "unlike the others",
+    ):
+        add_memory(database, text)
+    database.rows("INSERT INTO negentropy.users (user_id, app_name) VALUES ('ada', 'negmem')")
+
+
+def test_duplicates_are_shown_before_they_go(negmem: CliRunner, database: TestDatabase) -> None:
+    twice(database)
+    before = live(database)
+    shown = negmem("curator", "dedup", "--user", "ada", "--dry-run", "--json").ok().json
+    assert shown["schema"] == "negmem.curator.dedup/1"
+    counts = {key: shown[key] for key in ("groups", "removed", "kept", "vetoed", "dry_run")}
+    assert counts == {"groups": 1, "removed": 1, "kept": 3, "vetoed": 0, "dry_run": True}
+    assert {shown["pairs"][0][f"{side}_content"] for side in ("survivor", "removed")} == {
+        "我喜欢喝茶",
+        "我喜欢 喝茶。",
+    }
+    text = negmem("curator", "dedup", "-u", "ada", "--dry-run", env={"NO_COLOR": "1"}).ok()
+    assert text.stdout.startswith("keep  我喜欢 喝茶[。]\n")
+    assert "would remove 1 for 1 that stay · 3 live · 0 near pairs kept apart" in text.stdout
+    assert live(database) == before
+
+    refused = negmem("curator", "dedup", "-u", "ada", "--json")
+    assert (refused.code, refused.json["error"]["code"]) == (2, "confirmation_needed")
+    done = negmem("curator", "dedup", "-u", "ada", "--yes", "--json").ok().json
+    assert (done["removed"], len(live(database))) == (1, 3)
+    undo = ("curator", "dedup", "-u", "ada", "--undo", done["run_id"])
+    assert "brought back 1 · 4 are live" in negmem(*undo).ok().stdout
+    assert live(database) == before
+    assert negmem(*undo, "--json").ok().json["warnings"][0]["code"] == "run_unknown"
+
+
+def test_dedup_holds_its_options_together(negmem: CliRunner, database: TestDatabase) -> None:
+    for line in (
+        ("--semantic", "--exact"),
+        ("--threshold", "0.5"),
+        ("--semantic", "--threshold", "1.5"),
+        ("--undo", "no-id"),
+        ("--store", "profile"),
+    ):
+        assert negmem("curator", "dedup", "-u", "ada", *line).code == 2
+    done = negmem("curator", "dedup", "-u", "nobody", "--semantic", "--yes", "--json").ok().json
+    assert (done["removed"], done["kept"], done["pairs"]) == (0, 0, [])
+    assert done["warnings"][0]["code"] == "user_unknown"

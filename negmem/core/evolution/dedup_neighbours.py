@@ -9,9 +9,11 @@ say the same, which the caller finds by key.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 ORDERS = 24
 WINDOW = 64
@@ -31,6 +33,8 @@ def nearest_pairs(
     Args: bits, packed sign bits, a row a vector; groups, only vectors of one group are paired;
     checkpoint is called now and then.
     """
+    import numpy as np
+
     count = len(bits)
     near = np.full((count, neighbours), -1, dtype=np.int32)
     distance = np.full((count, neighbours), _FAR, dtype=np.uint16)
@@ -50,6 +54,8 @@ def nearest_pairs(
 
 def _ordered(bits: NDArray[np.uint8], chance: np.random.Generator) -> NDArray[np.int32]:
     """The places of the vectors, sorted by up to 64 of their bits."""
+    import numpy as np
+
     key = np.zeros(len(bits), dtype=np.uint64)
     for bit in chance.permutation(bits.shape[1] * 8)[:64]:
         is_set = (bits[:, bit // 8] >> (7 - bit % 8)) & 1
@@ -65,6 +71,8 @@ def _look(
     distance: NDArray[np.uint16],
 ) -> None:
     """Compare all of a window and keep the nearest of each, with those of earlier orders."""
+    import numpy as np
+
     signs = np.unpackbits(bits[part], axis=1).astype(np.float32) * 2 - 1
     apart = ((signs.shape[1] - signs @ signs.T) / 2).astype(np.uint16)
     apart[groups[part][:, None] != groups[part][None, :]] = _FAR

@@ -83,6 +83,13 @@ def plan(
     if max_age_days <= 0 and max_count <= 0:
         session.warn("no_limit", "neither --max-age-days nor --max-count is above 0: all stay")
     rows = session.database.rows("curator", _BLOCKS[store]["candidates"], scope)
+    if rows and rows[0]["created"].tzinfo is None:
+        raise NegmemError(
+            "timestamp_without_zone",
+            "it can't be told how old anything is",
+            why="created_at has no time zone, and may mean any",
+            hint="negmem doctor",
+        )
     entries = [Entry(r["id"], r["created"], r["updated"], r["is_protected"]) for r in rows]
     judge = prune_compat if compat else prune
     rule = judge(entries, _now(session), max_age_days=max_age_days, max_count=max_count)
