@@ -39,7 +39,7 @@ _UN = re.compile(r"^un(?!der|i|til|to$|less|cle)(?=[a-z]{4})")
 DIRECTION = frozenset(
     words_of(
         "to into onto from than then before after with by between against over under through for at in on"
-        " because 给 向 从 到 去 比 把 被 先 再 后 前 让 对 叫 因为"
+        " because 请 给 向 从 到 去 比 把 被 先 再 后 前 让 对 叫 因为"
     )
 )
 _AND = re.compile(r"\b(\w[\w-]*)((?:\s*,\s*\w[\w-]*)*)\s*,?\s+(and|or)\s+(\w[\w-]*)\b")

@@ -15,6 +15,7 @@ from negmem.core.text.likeness_amounts import chinese_number, marked_amounts
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "exact_duplicates.jsonl"
 LABELLED = Path(__file__).parents[2] / "labelled" / "duplicates_dev.jsonl"
+MORE = LABELLED.with_name("duplicates_more.jsonl")
 
 SAME = [
     ("The user lives in Lyon.", "User is based in Lyon."),
@@ -208,3 +209,14 @@ def _chinese(number: int) -> str:
         elif text and number and not text.endswith("零"):
             text += "零"
     return text
+
+
+def test_no_false_merge_among_more_pairs_however_alike() -> None:
+    """With a similarity that lets the lexicon speak, in both directions; and not by finding nothing."""
+    pairs = [json.loads(line) for line in MORE.read_text(encoding="utf-8").splitlines()]
+    found = [(likeness(pair["a"], pair["b"], 0.95).same, pair) for pair in pairs]
+    assert [pair["id"] for same, pair in found if same and not pair["duplicate"]] == []
+    for same, pair in found:
+        assert likeness(pair["b"], pair["a"], 0.95).same == same, pair["id"]
+    right = sum(1 for same, pair in found if same and pair["duplicate"])
+    assert right / sum(pair["duplicate"] for pair in pairs) >= 0.6
