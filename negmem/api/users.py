@@ -30,8 +30,10 @@ class Users(Noun):
         """Remember nothing of a person from now on; `objection`: at the person's own wish."""
         from negmem.core.governance.standing import stand
 
-        act = "object" if objection else "pause"
-        return stand(self._owner.session, user_of(user), act, reason=reason, actor=actor)
+        name = user_of(user)
+        if objection:
+            return stand(self._owner.session, name, "object", reason=reason, actor=actor)
+        return stand(self._owner.session, name, "pause", reason=reason, actor=actor)
 
     def resume(self, user: str, *, reason: str | None = None, actor: str | None = None) -> Standing:
         """End a pause or an objection."""
