@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Callable
 from typing import Annotated
@@ -168,6 +169,12 @@ def dedup(
             elif is_asking:
                 result = result.model_copy(update={"dry_run": False})
         console.answer("curator.dedup/1", result, draw_deduplicated)
+        if run is None and result.run_id is not None:
+            chosen_by = "" if store == "memory" else f" --store {store}"
+            console.note(
+                f"take it back with: negmem curator dedup --user {shlex.quote(owner)}{chosen_by}"
+                f" --undo {result.run_id}"
+            )
     return ExitCode.DONE
 
 

@@ -70,8 +70,6 @@ def draw_deduplicated(console: Console, done: Deduplicated) -> None:
         console.note(f"{done.blank:,} have no words and are never merged")
     if done.changed_meanwhile:
         console.note(f"{done.changed_meanwhile:,} were changed meanwhile and stay")
-    if done.run_id is not None:
-        console.note(f"take it back with: negmem curator dedup --undo {done.run_id}")
 
 
 def _draw_pair(console: Console, sides: list[tuple[str, UUID, str]], why: str) -> None:
