@@ -8,113 +8,31 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 
-from negmem.core.text.likeness_words import words_of
+from negmem.core.text.likeness_numbers import (
+    DAYS,
+    DAYS_ZH,
+    MONTHS,
+    NUMBER_WORDS,
+    NUMERAL_ZH,
+    ONES,
+    ORDINALS,
+    UNIT,
+    UNITS,
+    WORDS,
+    number_of_words,
+    number_value,
+)
+from negmem.core.text.likeness_numbers import chinese_number as chinese_number
 
-_ONES = [
-    "zero",
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-    "thirteen",
-    "fourteen",
-    "fifteen",
-    "sixteen",
-    "seventeen",
-    "eighteen",
-    "nineteen",
-]
-_TENS = words_of("twenty thirty forty fifty sixty seventy eighty ninety")
-_WORDS = {word: number for number, word in enumerate(_ONES)}
-_WORDS |= {word: 10 * (number + 2) for number, word in enumerate(_TENS)}
-_ORDINALS = {
-    word: number + 1
-    for number, word in enumerate(
-        words_of(
-            "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"
-        )
-    )
-}
-_MONTHS = {
-    word: number // 2 + 1
-    for number, word in enumerate(
-        words_of(
-            "january jan february feb march mar april apr may may june jun july jul august aug"
-            " september sep october oct november nov december dec"
-        )
-    )
-}
-_MONTHS["sept"] = 9
-_DAYS = {
-    word: number // 2 + 1
-    for number, word in enumerate(
-        words_of(
-            "monday mon tuesday tue wednesday wed thursday thu friday fri saturday sat sunday sun"
-        )
-    )
-}
-_DIGITS_ZH = {char: number for number, char in enumerate("零一二三四五六七八九")}
-_DIGITS_ZH |= {"〇": 0, "两": 2}
-_SCALES_ZH = {"十": 10, "百": 100, "千": 1000}
-_GROUPS_ZH = {"万": 10_000, "亿": 100_000_000}
-_DAYS_ZH = {"一": 1, "二": 2, "三": 3, "四": 4, "五": 5, "六": 6, "日": 7, "天": 7}
-_NUMERAL_ZH = "[零〇一二两三四五六七八九十百千万亿]"
-
-# unit → (kind, factor)
-_UNITS: dict[str, tuple[str, Fraction]] = {}
-_SPELLINGS: dict[str, dict[str, int | Fraction]] = {
-    "m": {
-        "km kilometre kilometer 公里 千米": 1000,
-        "m metre meter 米": 1,
-        "cm centimetre centimeter 厘米": Fraction(1, 100),
-        "mm millimetre millimeter 毫米": Fraction(1, 1000),
-    },
-    "mile": {"mile mi 英里": 1},
-    "g": {
-        "kg kilogram kilo 公斤 千克": 1000,
-        "g gram 克": 1,
-        "mg milligram 毫克": Fraction(1, 1000),
-        "斤": 500,
-        "tonne ton 吨": 1_000_000,
-    },
-    "l": {"l litre liter 升": 1, "ml millilitre milliliter 毫升": Fraction(1, 1000)},
-    "byte": {"tb": 10**12, "gb": 10**9, "mb": 10**6, "kb": 10**3},
-    "s": {
-        "second sec s 秒 秒钟": 1,
-        "minute min 分钟": 60,
-        "hour hr h 小时 个小时 钟头 个钟头": 3600,
-        "day 天": 86_400,
-        "week 周 星期 个星期": 604_800,
-    },
-    "month": {"month 个月": 1, "year yr 年": 12},
-    "cny": {"yuan rmb cny 元 块 块钱 元钱 人民币": 1},
-    "eur": {"euro eur 欧元 欧": 1},
-    "usd": {"dollar usd 美元 美金": 1},
-    "gbp": {"gbp 英镑": 1},
-    "%": {"% percent 个百分点": 1},
-}
-for _kind, _names in _SPELLINGS.items():
-    for _spellings, _factor in _names.items():
-        for _spelling in _spellings.split():
-            _UNITS[_spelling] = (_kind, Fraction(_factor))
-_UNIT = "|".join(sorted(map(re.escape, _UNITS), key=len, reverse=True))
 _MEASURES_ZH = (
     "个只条张位名次号楼层岁本家单元件杯瓶双套辆台部座间份倍口门人行页碗盒包支把根字步回排栋室组"
 )
 
-_PERCENT_ZH = re.compile(rf"(百|千|万)分之({_NUMERAL_ZH}+|\d+(?:\.\d+)?)")
+_PERCENT_ZH = re.compile(rf"(百|千|万)分之({NUMERAL_ZH}+|\d+(?:\.\d+)?)")
 _CLOCK_ZH = re.compile(
     r"(凌晨|清晨|早上|早晨|上午|中午|下午|傍晚|晚上|夜里|今晚|明早)?"
-    rf"({_NUMERAL_ZH}{{1,3}}|\d{{1,2}})(?:点钟?|时)(?!间|候|钟头)"
-    rf"(半|一刻|三刻|(?:{_NUMERAL_ZH}{{1,3}}|\d{{1,2}})(?=分)分(?!钟)|{_NUMERAL_ZH}{{2,3}}|[一二三四五六七八九]十)?"
+    rf"({NUMERAL_ZH}{{1,3}}|\d{{1,2}})(?:点钟?|时)(?!间|候|钟头)"
+    rf"(半|一刻|三刻|(?:{NUMERAL_ZH}{{1,3}}|\d{{1,2}})(?=分)分(?!钟)|{NUMERAL_ZH}{{2,3}}|[一二三四五六七八九]十)?"
 )
 _CLOCK = re.compile(
     r"(?<!\d:)(?<!time:)(?<![\d.])(\d{1,2}):(\d{2})(?::\d{2})?(?![\d:])\s*(?:[(]?\s*(a\.?m\b\.?|p\.?m\b\.?|上午|下午|晚上|凌晨|早上)\s*[)]?)?"
@@ -123,37 +41,33 @@ _CLOCK_12 = re.compile(r"(?<![\d:.])(\d{1,2})\s*(a\.?m\b\.?|p\.?m\b\.?)")
 _DATE_SLASHED = re.compile(r"(?<![\d/])(\d{1,2})[/.](\d{1,2})[/.](\d{4})(?![\d/])")
 _DATE = re.compile(r"(?<!\d)(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?!\d)")
 _DATE_ZH = re.compile(
-    rf"(?:(\d{{4}})\s*年\s*)?(\d{{1,2}}|{_NUMERAL_ZH}{{1,2}})\s*月份?\s*(?:(\d{{1,2}}|{_NUMERAL_ZH}{{1,3}})\s*[日号])?"
+    rf"(?:(\d{{4}})\s*年\s*)?(\d{{1,2}}|{NUMERAL_ZH}{{1,2}})\s*月份?\s*(?:(\d{{1,2}}|{NUMERAL_ZH}{{1,3}})\s*[日号])?"
 )
-_MONTH = "|".join(sorted(_MONTHS, key=len, reverse=True))
+_MONTH = "|".join(sorted(MONTHS, key=len, reverse=True))
 _DAY_MONTH = re.compile(
     rf"\b(\d{{1,2}})(?:st|nd|rd|th)?(?:\s+of)?\s+({_MONTH})\b\.?(?:,?\s+(\d{{4}})\b)?"
 )
 _MONTH_DAY = re.compile(rf"\b({_MONTH})\b\.?\s+(\d{{1,2}})(?:st|nd|rd|th)?\b(?:,?\s+(\d{{4}})\b)?")
 _MONTH_ALONE = re.compile(
-    rf"\b({'|'.join(m for m in sorted(_MONTHS, key=len, reverse=True) if m not in ('may', 'mar', 'march', 'sep', 'jan', 'dec'))})\b"
+    rf"\b({'|'.join(m for m in sorted(MONTHS, key=len, reverse=True) if m not in ('may', 'mar', 'march', 'sep', 'jan', 'dec'))})\b"
     r"|(?<=\bin )(march|may)\b|(?<=\bsince )(march|may)\b"
 )
 _WEEKDAY = re.compile(
     r"\b(every |each )?(?:(monday|tuesday|wednesday|thursday|friday|saturday|sunday)(s?)|(mon|tue|wed|thu|fri))\b"
 )
 _WEEKDAY_ZH = re.compile(r"(每)?个?(?:周|星期|礼拜)([一二三四五六日天])")
-_NUMBER_WORD = (
-    rf"(?:{'|'.join([*_TENS, *sorted(_ONES, key=len, reverse=True)])}|hundred|thousand|million)"
-)
-_NUMBER_WORDS = re.compile(rf"\b{_NUMBER_WORD}(?:(?:[- ]| and ){_NUMBER_WORD})*\b")
 _FRACTION = re.compile(
-    rf"({_NUMERAL_ZH}+|\d+)分之({_NUMERAL_ZH}+|\d+)|(?<![\d/.-])(\d{{1,3}})/(\d{{1,3}})(?![\d/.-])"
-    rf"|\b(?:a|one|(two|three)) (third|quarter|fifth|tenth)s? of\b|\b(?:one|1) (?:in|out of) ({'|'.join(_ONES[2:13])}|\d+)\b"
+    rf"({NUMERAL_ZH}+|\d+)分之({NUMERAL_ZH}+|\d+)|(?<![\d/.-])(\d{{1,3}})/(\d{{1,3}})(?![\d/.-])"
+    rf"|\b(?:a|one|(two|three)) (third|quarter|fifth|tenth)s? of\b|\b(?:one|1) (?:in|out of) ({'|'.join(ONES[2:13])}|\d+)\b"
 )
-_ORDINAL = re.compile(rf"\b(\d+)(?:st|nd|rd|th)\b|\b({'|'.join(_ORDINALS)})\b(?!,)")
+_ORDINAL = re.compile(rf"\b(\d+)(?:st|nd|rd|th)\b|\b({'|'.join(ORDINALS)})\b(?!,)")
 _NUMERAL = re.compile(
-    rf"(?<![统唯万])({_NUMERAL_ZH}+|半)(?=个?(?:{_UNIT})|[{_MEASURES_ZH}]|$|[，。；、,.;！!？?])|({_NUMERAL_ZH}{{2,}})"
+    rf"(?<![统唯万])({NUMERAL_ZH}+|半)(?=个?(?:{UNIT})|[{_MEASURES_ZH}]|$|[，。；、,.;！!？?])|({NUMERAL_ZH}{{2,}})"
 )
 _AMOUNT = re.compile(
-    rf"(?<![a-z0-9_.§:-])([$€£¥])?\s*(-?\d+(?:\.\d+)?)(?!\d)(?:\s*(?:({_UNIT})(?:es|s)?(?![a-z])))?(?![\d:])"
+    rf"(?<![a-z0-9_.§:-])([$€£¥])?\s*(-?\d+(?:\.\d+)?)(?!\d)(?:\s*(?:({UNIT})(?:es|s)?(?![a-z])))?(?![\d:])"
 )
-_HOURS = "|".join(_ONES[1:13])
+_HOURS = "|".join(ONES[1:13])
 _PAST_HOUR = re.compile(
     rf"\b(half|quarter) (past|to) (\d{{1,2}}|{_HOURS})\b(?:\s*(a\.?m\b\.?|p\.?m\b\.?))?"
 )
@@ -205,7 +119,7 @@ _ONE_OF = re.compile(
     rf"(?<![第每十百千零唯统\d])一(?:[{_STRIPPED}]|家|项|所)(?!月|人|多|半|[天周年]|小时|星期|钟头)"
 )
 _COUNTED = re.compile(
-    rf"(?<![第每\d.])({_NUMERAL_ZH}+|\d+) ?(?!(?<=一)个人)[{_STRIPPED}](?![月小星钟])"
+    rf"(?<![第每\d.])({NUMERAL_ZH}+|\d+) ?(?!(?<=一)个人)[{_STRIPPED}](?![月小星钟])"
 )
 _A_BIT_ZH = re.compile(
     r"(?<=[\u4e00-\u9fff])(?<![上中下午夜晚晨天在到是于点后前])一点儿?(?=[。，,.！!]|$)"
@@ -215,28 +129,6 @@ _THOUSANDS = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)k\b")
 _GROUPED = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _SIGNS = {"$": "usd", "€": "eur", "£": "gbp", "¥": "cny"}
 _LATE = ("下午", "傍晚", "晚上", "夜里", "今晚")
-
-
-def chinese_number(text: str) -> int | None:
-    """The value of a Chinese numeral (十八万 → 180000), None where it is none."""
-    if not text:
-        return None
-    if len(text) > 1 and all(char in _DIGITS_ZH for char in text):
-        return int("".join(str(_DIGITS_ZH[char]) for char in text))
-    total = group = 0
-    digit: int | None = None
-    for char in text:
-        if char in _DIGITS_ZH:
-            digit = _DIGITS_ZH[char]
-        elif char in _SCALES_ZH:
-            group += (1 if digit is None else digit) * _SCALES_ZH[char]
-            digit = None
-        elif char in _GROUPS_ZH:
-            total += max(1, group + (digit or 0)) * _GROUPS_ZH[char]
-            group, digit = 0, None
-        else:
-            return None
-    return total + group + (digit or 0)
 
 
 def marked_amounts(text: str) -> str:
@@ -260,7 +152,7 @@ def marked_amounts(text: str) -> str:
     text = _HALF_ZH.sub(_half_zh, text)
     text = _ONE_OF.sub("", text)
     text = re.sub("每[只名位台辆条张件款项](?=[\u4e00-\u9fff])", "每个", text)
-    text = _COUNTED.sub(lambda match: f"{_value(match[1])} ", text)
+    text = _COUNTED.sub(lambda match: f"{number_value(match[1])} ", text)
     text = _O_CLOCK.sub(lambda m: _time(int(m[1]), 0, m[2]), text)
     text = _THOUSANDS.sub(lambda m: _plain(Fraction(m[1]) * 1000), text)
     text = re.sub(r"\bonce\b(?=\s+(?:a|an|per|every)\b)", "one time", text)
@@ -280,16 +172,16 @@ def marked_amounts(text: str) -> str:
     text = re.sub(r"\b(?:noon|midday)\b|正午", _mark("time", "12:00"), text)
     text = re.sub(r"每[逢个](?=周[一二三四五六日天]|星期[一二三四五六日天])", "每", text)
     text = _WEEKDAY_ZH.sub(
-        lambda m: _mark("weekly" if m[1] else "weekday", str(_DAYS_ZH[m[2]])), text
+        lambda m: _mark("weekly" if m[1] else "weekday", str(DAYS_ZH[m[2]])), text
     )
     text = _DATE_ZH.sub(_date_zh, text)
-    text = _DAY_MONTH.sub(lambda m: _day(m[3], _MONTHS[m[2]], m[1]), text)
+    text = _DAY_MONTH.sub(lambda m: _day(m[3], MONTHS[m[2]], m[1]), text)
     text = re.sub(r"到\s*(§[^§]*§)\s*为止", r"截止 \1", text)
-    text = _MONTH_DAY.sub(lambda m: _day(m[3], _MONTHS[m[1]], m[2]), text)
-    text = _MONTH_ALONE.sub(lambda m: _mark("month", str(_MONTHS[m[1] or m[2] or m[3]])), text)
+    text = _MONTH_DAY.sub(lambda m: _day(m[3], MONTHS[m[1]], m[2]), text)
+    text = _MONTH_ALONE.sub(lambda m: _mark("month", str(MONTHS[m[1] or m[2] or m[3]])), text)
     text = _WEEKDAY.sub(_weekday, text)
-    text = _ORDINAL.sub(lambda m: _mark("nth", m[1] or str(_ORDINALS[m[2]])), text)
-    text = _NUMBER_WORDS.sub(_number_words, text)
+    text = _ORDINAL.sub(lambda m: _mark("nth", m[1] or str(ORDINALS[m[2]])), text)
+    text = NUMBER_WORDS.sub(number_of_words, text)
     text = re.sub(r"第(\d+|[一二三四五六七八九十百]+)", _nth_zh, text)
     text = _NUMERAL.sub(_numeral, text)
     return _AMOUNT.sub(_amount, text)
@@ -299,20 +191,16 @@ def _mark(kind: str, value: str) -> str:
     return f" §{kind}:{value}§ "
 
 
-def _value(text: str) -> int:
-    return int(text) if text.isdecimal() else (chinese_number(text) or 0)
-
-
 def _fraction(match: re.Match[str]) -> str:
     if match[1]:
-        share = Fraction(_value(match[2]), _value(match[1]) or 1)
+        share = Fraction(number_value(match[2]), number_value(match[1]) or 1)
     elif match[3]:
         share = Fraction(int(match[3]), int(match[4]) or 1)
     elif match[6]:
         parts = {"third": 3, "quarter": 4, "fifth": 5, "tenth": 10}[match[6]]
-        share = Fraction(_WORDS[match[5]] if match[5] else 1, parts)
+        share = Fraction(WORDS[match[5]] if match[5] else 1, parts)
     else:
-        share = Fraction(1, int(match[7]) if match[7].isdecimal() else _WORDS[match[7]])
+        share = Fraction(1, int(match[7]) if match[7].isdecimal() else WORDS[match[7]])
     return _mark("share", str(share))
 
 
@@ -329,16 +217,16 @@ def _slashed(match: re.Match[str]) -> str:
 def _quarter(match: re.Match[str]) -> str:
     named = match[1] or match[2] or match[3]
     order = {"first": 1, "second": 2, "third": 3, "fourth": 4, "last": 4}
-    return _mark("quarter", str(order.get(named) or _value(named[0])))
+    return _mark("quarter", str(order.get(named) or number_value(named[0])))
 
 
 def _half(match: re.Match[str]) -> str:
     unit = match["unit"] or match["units"] or match["one"]
     whole = "1" if match["one"] else (match["whole"] or match["more"] or "0")
     if not whole.isdecimal():
-        if whole not in _WORDS:
+        if whole not in WORDS:
             return match[0]
-        whole = str(_WORDS[whole])
+        whole = str(WORDS[whole])
     return " 6 " if unit == "dozen" else f" {whole}.5 {unit} "
 
 
@@ -346,17 +234,17 @@ def _half_zh(match: re.Match[str]) -> str:
     if match[1]:
         return " 15 天" if match[1] == "月" else f" 0.5 {match[1]}"
     if match[4] == "月":
-        return f" {_value(match[2]) * 30 + 15} 天"
-    return f" {_value(match[2])}.5 {match[3] or match[4]}"
+        return f" {number_value(match[2]) * 30 + 15} 天"
+    return f" {number_value(match[2])}.5 {match[3] or match[4]}"
 
 
 def _weekday(match: re.Match[str]) -> str:
     kind = "weekly" if match[1] or match[3] else "weekday"
-    return _mark(kind, str(_DAYS[match[2] or match[4]]))
+    return _mark(kind, str(DAYS[match[2] or match[4]]))
 
 
 def _percent_zh(match: re.Match[str]) -> str:
-    share = Fraction(match[2]) if match[2][0].isdecimal() else Fraction(_value(match[2]))
+    share = Fraction(match[2]) if match[2][0].isdecimal() else Fraction(number_value(match[2]))
     per_hundred = share * 100 / {"百": 100, "千": 1000, "万": 10_000}[match[1]]
     return _mark("%", _plain(per_hundred))
 
@@ -371,11 +259,11 @@ def _time(hour: int, minute: int, part: str | None) -> str:
 
 
 def _hour(text: str) -> int:
-    return int(text) if text.isdecimal() else _WORDS[text]
+    return int(text) if text.isdecimal() else WORDS[text]
 
 
 def _past_hour(match: re.Match[str]) -> str:
-    hour = int(match[3]) if match[3].isdecimal() else _WORDS[match[3]]
+    hour = int(match[3]) if match[3].isdecimal() else WORDS[match[3]]
     minute = 30 if match[1] == "half" else 15
     if match[2] == "to":
         hour, minute = hour - 1, 60 - minute
@@ -385,8 +273,8 @@ def _past_hour(match: re.Match[str]) -> str:
 def _clock_zh(match: re.Match[str]) -> str:
     minutes = match[3] or ""
     named = {"": 0, "半": 30, "一刻": 15, "三刻": 45}
-    minute = named[minutes] if minutes in named else _value(minutes.rstrip("分"))
-    return _time(_value(match[2]), minute, match[1])
+    minute = named[minutes] if minutes in named else number_value(minutes.rstrip("分"))
+    return _time(number_value(match[2]), minute, match[1])
 
 
 def _clock(match: re.Match[str]) -> str:
@@ -400,46 +288,16 @@ def _day(year: str | None, month: int, day: str | int) -> str:
 
 
 def _date_zh(match: re.Match[str]) -> str:
-    month = _value(match[2])
+    month = number_value(match[2])
     if not 1 <= month <= 12:
         return match[0]
     if match[3]:
-        return _day(match[1], month, _value(match[3]))
+        return _day(match[1], month, number_value(match[3]))
     return _mark("month", f"{match[1] + '-' if match[1] else ''}{month}")
 
 
-def _number_words(match: re.Match[str]) -> str:
-    """Two hundred and fifty → 250. Words that make no one number (one, two) stay apart."""
-    numbers: list[int] = []
-    joined = False
-    for word in re.findall(r"[a-z]+", match[0]):
-        if word == "and":
-            joined = bool(numbers) and numbers[-1] >= 100
-            if not joined:
-                numbers.append(-1)
-            continue
-        scale = {"hundred": 100, "thousand": 1000, "million": 1_000_000}.get(word)
-        if scale:
-            if numbers and numbers[-1] > 0:
-                numbers[-1] = (
-                    numbers[-1] * scale
-                    if scale > 100
-                    else numbers[-1] // 1000 * 1000 + numbers[-1] % 1000 * scale
-                )
-            else:
-                numbers.append(scale)
-            continue
-        value = _WORDS[word]
-        last = numbers[-1] if numbers else 0
-        if last > 0 and (last % 100 == 0 or (last % 10 == 0 and last % 100 >= 20 and value < 10)):
-            numbers[-1] = last + value
-        else:
-            numbers.append(value)
-    return " ".join("and" if number < 0 else str(number) for number in numbers)
-
-
 def _nth_zh(match: re.Match[str]) -> str:
-    return _mark("nth", str(_value(match[1])))
+    return _mark("nth", str(number_value(match[1])))
 
 
 def _numeral(match: re.Match[str]) -> str:
@@ -454,7 +312,7 @@ def _amount(match: re.Match[str]) -> str:
     if match[1]:
         return _mark(_SIGNS[match[1]], _plain(value))
     if match[3]:
-        kind, factor = _UNITS[match[3]]
+        kind, factor = UNITS[match[3]]
         return _mark(kind, _plain(value * factor))
     return _mark("n", _plain(value))
 
