@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import time
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import psycopg
@@ -16,7 +18,19 @@ _READ_ONLY = "25006"
 _NO_PRIVILEGE = "42501"
 
 
-def run_search(database: Database, params: dict[str, Any]) -> tuple[list[dict[str, Any]], float]:
+@dataclass(frozen=True)
+class Beside:
+    """A named query that travels with a search, before it; `take` gets its rows while the server searches."""
+
+    noun: str
+    name: str
+    params: dict[str, Any]
+    take: Callable[[list[dict[str, Any]]], None]
+
+
+def run_search(
+    database: Database, params: dict[str, Any], beside: Beside | None = None
+) -> tuple[list[dict[str, Any]], float]:
     """The rows of the block `search.search`, and the milliseconds of the round trip.
 
     Timeouts and statement travel together in a pipeline, which is one transaction by itself (the connection
@@ -38,7 +52,12 @@ def run_search(database: Database, params: dict[str, Any]) -> tuple[list[dict[st
             # Fetched after the end of the pipeline: within it, its end would be a second round trip.
             with connection.pipeline():
                 connection.execute(queries("search", "settings"), timeouts)
+                if beside is not None:
+                    first = connection.cursor(row_factory=dict_row)
+                    first.execute(queries(beside.noun, beside.name), beside.params)
                 cursor.execute(statement, params)
+                if beside is not None:
+                    beside.take(first.fetchall())
             rows = cursor.fetchall()
     except psycopg.Error as error:
         with contextlib.suppress(psycopg.Error):

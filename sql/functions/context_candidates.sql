@@ -94,8 +94,13 @@ AS $function$
     FROM (
         SELECT e.id, e.author, t.words, e.occurred_at, e.thread_id, e.sequence_num
         FROM events AS e
-        -- OFFSET keeps the text from being made twice.
-        CROSS JOIN LATERAL (SELECT event_text(e.content) AS words OFFSET 0) AS t
+        -- The usual form is read without a call; OFFSET keeps the text from being made twice.
+        CROSS JOIN LATERAL (
+            SELECT CASE WHEN jsonb_typeof(e.content -> 'parts') = 'array' AND e.content #> '{parts,1}' IS NULL
+                AND jsonb_typeof(e.content #> '{parts,0,text}') = 'string'
+                THEN e.content #>> '{parts,0,text}' ELSE event_text(e.content) END AS words
+            OFFSET 0
+        ) AS t
         WHERE e.user_id = p_user_id AND e.app_name = p_app_name AND e.thread_id = (SELECT h.id FROM thread AS h)
             AND e.event_type = 'message' AND btrim(t.words, E' \n\r\t') <> ''
         ORDER BY e.sequence_num DESC

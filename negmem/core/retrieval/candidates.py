@@ -53,21 +53,27 @@ class Standing:
     settings: dict[str, Any] | None
 
 
-def standing(
+def standing_scope(
     session: Session, user: str, thread: UUID | None, blocks: Sequence[str], question: str
-) -> Standing:
-    """Summary, core blocks, instructions, profile, history (newest first), and what was learned.
+) -> dict[str, Any]:
+    """The parameters of the block `context.candidates`.
 
     What was learned shares words with the question.
     """
-    scope = {
+    return {
         "user_id": user,
         "app_name": session.app,
         "thread_id": thread,
         "query": question if "knowledge" in blocks else None,
         "global_access": session.config.learning.global_access,
     }
-    rows = session.database.rows("context", "candidates", scope)
+
+
+def standing(rows: Sequence[dict[str, Any]], blocks: Sequence[str]) -> Standing:
+    """Summary, core blocks, instructions, profile, history (newest first), and what was learned.
+
+    Args: rows, of the block `context.candidates`.
+    """
     found = [
         Candidate(
             id=row["id"],

@@ -28,13 +28,19 @@ from negmem.core.models.context import (
 )
 from negmem.core.models.retrieval import SearchAnswer
 from negmem.core.pii import gated, guard_of
-from negmem.core.retrieval.candidates import Candidate, searched, standing
+from negmem.core.retrieval.candidates import (
+    Candidate,
+    Standing,
+    searched,
+    standing,
+    standing_scope,
+)
 from negmem.core.retrieval.packing import Chosen, choose, id_part
 from negmem.core.retrieval.search import clean_question, search
 from negmem.core.session import Session
 from negmem.core.text.names import check_name
 from negmem.db.failures import DatabaseError
-from negmem.db.searches import recording_is_refused, run_recording
+from negmem.db.searches import Beside, recording_is_refused, run_recording
 from negmem.errors import UsageError
 from negmem.providers.tokens import TokenCounter, counter_for
 
@@ -69,18 +75,13 @@ def assemble(
     question = clean_question(query)
     if max_tokens is not None:
         _check_budget(max_tokens)
-    found = standing(session, user, _thread_id(session, user, thread), blocks, question)
+    counter = counter or counter_for(session.config.llm.model)
+    found, answer = _found(session, user, question, thread, blocks, level, counter)
     settings = _settings(session, found.settings)
     total = settings.max_tokens if max_tokens is None else max_tokens
     both = shares(total, settings.memory_ratio, settings.history_ratio)
-    counter = counter or counter_for(session.config.llm.model)
     candidates = guard_of(session).leave_out(user, found.candidates, lambda one: one.id)
-    answer: SearchAnswer | None = None
-    kinds = list(dict.fromkeys(kind for name in blocks for kind in _KINDS.get(name, ())))
-    if kinds:
-        answer = search(
-            session, user, question, level=level, limit=CANDIDATES, kinds=kinds, record=False
-        )
+    if answer is not None:
         candidates += searched(answer.results, blocks)
     chosen = choose(candidates, both, counter)
     context = _answer(candidates, chosen, both, total, counter, answer)
@@ -90,6 +91,42 @@ def assemble(
         recorded = _record(session, user, question, thread, context, answer)
         return context.model_copy(update={"retrieval_id": recorded})
     return context
+
+
+def _found(
+    session: Session,
+    user: str,
+    question: str,
+    thread: str | None,
+    blocks: Sequence[str],
+    level: str,
+    counter: TokenCounter,
+) -> tuple[Standing, SearchAnswer | None]:
+    """What stands, and what the search finds where a section wants that: in one round trip."""
+    scope = standing_scope(session, user, _thread_id(session, user, thread), blocks, question)
+    kinds = list(dict.fromkeys(kind for name in blocks for kind in _KINDS.get(name, ())))
+    if not kinds:
+        return standing(session.database.rows("context", "candidates", scope), blocks), None
+    taken: list[Standing] = []
+
+    def take(rows: list[dict[str, Any]]) -> None:
+        taken.append(standing(rows, blocks))
+        # The server searches meanwhile; the counter remembers.
+        for candidate in taken[0].candidates:
+            counter.count(candidate.text + "\n")
+
+    beside = Beside("context", "candidates", scope, take)
+    answer = search(
+        session,
+        user,
+        question,
+        level=level,
+        limit=CANDIDATES,
+        kinds=kinds,
+        record=False,
+        beside=beside,
+    )
+    return taken[0], answer
 
 
 def _check_blocks(blocks: Sequence[str]) -> None:

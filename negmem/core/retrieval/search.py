@@ -26,7 +26,7 @@ from negmem.core.text.clean import TextRefusedError, clean_text, clean_value
 from negmem.core.text.moments import in_utc
 from negmem.core.text.names import check_name
 from negmem.db.failures import DatabaseError
-from negmem.db.searches import recording_is_refused, run_recording, run_search
+from negmem.db.searches import Beside, recording_is_refused, run_recording, run_search
 from negmem.errors import NegmemError, UsageError
 
 if TYPE_CHECKING:
@@ -140,12 +140,14 @@ def search(
     keyword_weight: float | None = None,
     explain: bool = False,
     record: bool = True,
+    beside: Beside | None = None,
 ) -> SearchAnswer:
     """What of a user's memories and facts answers a question, best first.
 
     `auto` is hybrid where the question can be embedded, else keyword. Each step down, by the lack of an
     embedder, by an error of it, by vectors of another model, or since nothing matched, is in `fallbacks`.
-    With `record` the search is logged and its accesses queued, in the same round trip.
+    With `record` the search is logged and its accesses queued, in the same round trip. `beside` is what else
+    to ask of the database in it.
     Raises: UsageError `query_blank`, `level_unknown`, `kind_unknown`, `weights_invalid`, `limit_invalid`;
     NegmemError of the database.
     """
@@ -181,7 +183,7 @@ def search(
         "record": record and logged == text and not shared,
         "repeat_window_s": config.repeat_window_s,
     }
-    rows, database_ms = _run(session, params)
+    rows, database_ms = _run(session, params, beside)
     if _was_changed(session, question, rows[0]):
         question = ask(session, text, level)
         rows, database_ms = _run(session, {**params, **question.params})
@@ -192,8 +194,6 @@ def search(
     steps_down = [] if is_answered_alone else fallbacks_of(question, head)
     fallbacks = [*question.fallbacks, *steps_down]
     found = [row for row in rows if row["id"] is not None]
-    reached = fallbacks[-1].to_level if fallbacks else question.level
-    retrieval_id = head["retrieval_id"]
     if shared:
         vector = question.embedding if head["is_same_space"] else None
         of_shared = shared_rows(
@@ -209,6 +209,8 @@ def search(
         found = sorted([*found, *of_shared], key=lambda row: -row["score"])[
             offset : offset + row_limit
         ]
+    reached = fallbacks[-1].to_level if fallbacks else question.level
+    retrieval_id = head["retrieval_id"]
     if record and (shared or logged != text):
         steps = [{"from": f.from_level, "to": f.to_level, "code": f.code} for f in fallbacks]
         said = {"query": logged, "level": reached, "fallbacks": json.dumps(steps)}
@@ -461,13 +463,15 @@ def _record_apart(
     return made
 
 
-def _run(session: Session, params: dict[str, Any]) -> tuple[list[dict[str, Any]], float]:
+def _run(
+    session: Session, params: dict[str, Any], beside: Beside | None = None
+) -> tuple[list[dict[str, Any]], float]:
     """Run the search; once more without recording it where recording alone is refused."""
     try:
-        return run_search(session.database, params)
+        return run_search(session.database, params, beside)
     except DatabaseError as error:
         if not params["record"] or not recording_is_refused(error):
             raise
-        answer = run_search(session.database, {**params, "record": False})
+        answer = run_search(session.database, {**params, "record": False}, beside)
         _warn_unrecorded(session, error.why)
         return answer
