@@ -88,6 +88,7 @@ class AsyncMemory:
         self.user = AsyncUsers(self)
         self.embed = AsyncEmbeddings(self)
         self.instruction = AsyncInstructions(self)
+        self.profile = AsyncProfiles(self)
         self.entity = AsyncEntities(self)
         self.learn = AsyncLearnings(self)
         self.namespace = AsyncNamespaces(self)
@@ -195,6 +196,14 @@ class AsyncSummaries(_Noun):
 
     show = _awaited_of("summary", api.Summaries.show)
     refresh = _awaited_of("summary", api.Summaries.refresh)
+
+
+class AsyncProfiles(_Noun):
+    """`mem.profile`: who a user is, field by field."""
+
+    show = _awaited_of("profile", api.Profiles.show)
+    set = _awaited_of("profile", api.Profiles.set)
+    unset = _awaited_of("profile", api.Profiles.unset)
 
 
 class AsyncEntities(_Noun):

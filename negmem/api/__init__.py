@@ -17,6 +17,7 @@ from negmem.api.memories import Memories
 from negmem.api.memory import Memory, connect
 from negmem.api.namespaces import Namespaces
 from negmem.api.pii import Pii
+from negmem.api.profiles import Profiles
 from negmem.api.retention import Retention
 from negmem.api.summaries import Summaries
 from negmem.api.users import Users
@@ -38,6 +39,7 @@ __all__ = [
     "Memory",
     "Namespaces",
     "Pii",
+    "Profiles",
     "Retention",
     "Summaries",
     "Users",

@@ -26,6 +26,7 @@ from negmem.api.learnings import Learnings
 from negmem.api.memories import Memories
 from negmem.api.namespaces import Namespaces
 from negmem.api.pii import Pii
+from negmem.api.profiles import Profiles
 from negmem.api.retention import Retention
 from negmem.api.summaries import Summaries
 from negmem.api.users import Users
@@ -98,6 +99,7 @@ class Memory:
         self.user = Users(self)
         self.embed = Embeddings(self)
         self.instruction = Instructions(self)
+        self.profile = Profiles(self)
         self.entity = Entities(self)
         self.learn = Learnings(self)
         self.namespace = Namespaces(self)

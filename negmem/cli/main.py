@@ -36,6 +36,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "summary": ("summary", "Summaries of users and threads."),
     "core": ("core", "Core blocks: short texts that stand in every context."),
     "instruction": ("instruction", "Instructions of an app, version by version."),
+    "profile": ("profile", "Profiles: who a user is, field by field."),
     "entity": ("entity", "Entities: people, firms and things."),
     "learn": ("learn", "Learned knowledge: lessons, searched before they are saved."),
     "namespace": ("namespace", "Namespaces: who shares what."),

@@ -418,6 +418,21 @@ class ReviewableStore(_Store):
     )
 
 
+class ProfileStore(ReviewableStore):
+    """Who the user is."""
+
+    fields: tuple[
+        Annotated[
+            str, Field(pattern=r"^[a-z][a-z0-9_]*:(text|integer|number|boolean|date|list)$")
+        ],
+        ...,
+    ] = key(
+        (),
+        "fields beside the built-in ones, as name:type; types: text, integer, number, boolean, date,"
+        " list",
+    )
+
+
 class KnowledgeStore(_Store):
     """Lessons learned."""
 
@@ -442,7 +457,7 @@ class DecisionLogStore(_Store):
 class Learning(Section):
     """What is learned of users and their world, once it is asked to. Default: preset standard."""
 
-    profile: ReviewableStore = key(ReviewableStore(enabled=True), "Who the user is.")
+    profile: ProfileStore = key(ProfileStore(enabled=True), "Who the user is.")
     memory: ReviewableStore = key(ReviewableStore(enabled=True), "What is known of the user.")
     entity: ReviewableStore = key(ReviewableStore(enabled=True), "People, firms and things.")
     knowledge: KnowledgeStore = KnowledgeStore()

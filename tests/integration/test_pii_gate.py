@@ -29,8 +29,8 @@ from negmem.core import (
     summaries,
     topics,
 )
-from negmem.core.evolution import prune
-from negmem.core.learning import entities, learnings
+from negmem.core.evolution import prune, retention, retention_curve
+from negmem.core.learning import entities, learnings, profile
 from negmem.core.models.base import Model
 from negmem.core.retrieval import context, recall
 from negmem.core.retrieval.search import search
@@ -88,6 +88,8 @@ READING = """
     summary show, summary refresh, search, context, recall, curator prune, curator dedup, fact set,
     entity add, entity fact, entity event, entity relate, entity list, entity show, entity search,
     learn save, learn search, learn list, learn show, learn edit, learn rm, learn versions, learn undo,
+    retention preview, retention curve, retention explain,
+    profile show, profile set, profile unset,
     fact list, fact show, fact history, fact search, conflict list, conflict show, conflict resolve
 """
 NOT_READING = """
@@ -271,6 +273,13 @@ CALLS: dict[str, Callable[[Session, World], Model]] = {
         s, "alice", "邮箱 call", namespace="user"
     ),
     "learning.learnings.list_learnings": lambda s, w: learnings.list_learnings(
+    "learning.profile.show": lambda s, w: profile.show(s, "alice"),
+    "learning.profile.set_field": lambda s, w: profile.set_field(
+        s, "alice", "job", f"call {PHONE} {uuid4()}"
+    ),
+    "learning.profile.unset_field": lambda s, w: profile.unset_field(
+        s, "alice", "邮箱", dry_run=True
+    ),
         s, "alice", namespace="user"
     ),
     "learning.learnings.show": lambda s, w: learnings.show(s, "alice", w.lesson),
@@ -425,6 +434,9 @@ def test_commands_hold_it_too_in_text_and_json(world: World) -> None:
         ("entity", "event", "zhang", f"again {PHONE}", *private),
         ("entity", "relate", "zhang", "knows", "li", *private),
         ("entity", "list", *private),
+        ("profile", "show", "--user", "alice"),
+        ("profile", "set", "job", f"call {PHONE}", "--user", "alice"),
+        ("profile", "unset", "邮箱", "--user", "alice", "--dry-run"),
         ("entity", "show", "zhang", "--history", *private),
         ("entity", "search", "邮箱 call", *private),
         (

@@ -1,0 +1,193 @@
+"""Profiles: who a user is, field by field, checked by a schema. A field is an active fact of type profile."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from datetime import date
+from typing import Any
+
+from negmem.core import facts
+from negmem.core.models.profile import Profile, ProfileChange, ProfileField
+from negmem.core.pii import gated, gated_write
+from negmem.core.session import Session
+from negmem.errors import NegmemError, UsageError
+
+TYPE = "profile"
+BASE = {
+    "name": "text",
+    "preferred_name": "text",
+    "pronouns": "text",
+    "birthday": "date",
+    "age": "integer",
+    "city": "text",
+    "language": "text",
+    "timezone": "text",
+    "company": "text",
+    "job": "text",
+}
+"""The fields that every profile has; the YAML adds to them and may give one another type."""
+_MOST = 1000
+
+
+def schema_of(session: Session) -> dict[str, str]:
+    """Each field with its type: text, integer, number, boolean, date or list."""
+    declared = (entry.partition(":") for entry in session.config.learning.profile.fields)
+    return {**BASE, **{name: kind for name, _, kind in declared}}
+
+
+@gated
+def show(session: Session, user: str) -> Profile:
+    """What is known of a user, set by hand or extracted, and what is not."""
+    schema = schema_of(session)
+    found = facts.list_facts(session, user, fact_type=TYPE, limit=_MOST)
+    known = [
+        ProfileField(
+            id=fact.id,
+            field=fact.key,
+            value=fact.value,
+            declared=schema.get(fact.key),
+            confidence=fact.confidence,
+            origin=fact.origin,
+            sources=fact.sources,
+            version=fact.version,
+            updated_at=fact.updated_at,
+            metadata=fact.metadata,
+        )
+        for fact in found.facts
+    ]
+    places = {name: place for place, name in enumerate(schema)}
+    known.sort(key=lambda one: (places.get(one.field, len(places)), one.field))
+    here = {one.field for one in known}
+    return Profile(
+        user=user,
+        fields=known,
+        missing=[name for name in schema if name not in here],
+        truncated=found.truncated,
+    )
+
+
+@gated_write
+def set_field(
+    session: Session, user: str, field: str, value: Any, *, dry_run: bool = False
+) -> ProfileChange:
+    """Set a field of the schema by hand: it stands against what is extracted until it is set anew.
+
+    Args: value, of the field's type, or a text that reads as one.
+    Raises: UsageError `profile_field_unknown`, `profile_value_invalid`.
+    """
+    schema = schema_of(session)
+    if field not in schema:
+        raise UsageError(
+            "profile_field_unknown",
+            f"{field[:60]!r} is no field of a profile",
+            why=f"the fields are {', '.join(schema)}",
+            hint=f"learning.profile.fields: [{field[:60]}:text]    in the YAML",
+        )
+    checked = checked_value(field, schema[field], value)
+    done = facts.set_fact(session, user, TYPE, field, checked, dry_run=dry_run)
+    return ProfileChange(
+        action=done.action,
+        field=field,
+        value=checked if done.fact is None else done.fact.value,
+        previous=None if done.previous is None else done.previous.value,
+        metadata={} if done.fact is None else done.fact.metadata,
+        dry_run=dry_run,
+    )
+
+
+@gated_write
+def unset_field(session: Session, user: str, field: str, *, dry_run: bool = False) -> ProfileChange:
+    """Take what is known of a field away; `fact restore` brings it back.
+
+    Raises: NegmemError `profile_field_unset`.
+    """
+    standing = facts.list_facts(session, user, fact_type=TYPE, key=field, limit=_MOST).facts
+    if not standing:
+        raise NegmemError(
+            "profile_field_unset",
+            "nothing is known of this field",
+            why=f'user "{user}" has no {field[:60]!r} in the profile',
+            hint=f"negmem profile show --user {user}",
+        )
+    facts.remove(session, user, [one.id for one in standing], reason="unset", dry_run=dry_run)
+    return ProfileChange(
+        action="removed",
+        field=field,
+        value=None,
+        previous=standing[0].value,
+        metadata=standing[0].metadata,
+        dry_run=dry_run,
+    )
+
+
+def checked_value(field: str, kind: str, value: Any) -> Any:
+    """The value as its type has it. Raises: UsageError `profile_value_invalid`."""
+    try:
+        read = _READERS[kind](value)
+    except (ValueError, TypeError):
+        raise UsageError(
+            "profile_value_invalid",
+            f"this can't be the {field}",
+            why=f"{str(value)[:60]!r} is no {kind}",
+            hint=f"negmem profile set {field} {_EXAMPLES[kind]} --user NAME",
+        ) from None
+    return read
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise ValueError
+    return value.strip()
+
+
+def _integer(value: Any) -> int:
+    if isinstance(value, bool) or (isinstance(value, float) and value != int(value)):
+        raise ValueError
+    return int(value)
+
+
+def _number(value: Any) -> float:
+    if isinstance(value, bool):
+        raise ValueError
+    read = float(value)
+    if not abs(read) < float("inf"):
+        raise ValueError
+    return read
+
+
+def _boolean(value: Any) -> bool:
+    said = str(value).lower()
+    if said not in ("true", "yes", "false", "no"):
+        raise ValueError
+    return said in ("true", "yes")
+
+
+def _date(value: Any) -> str:
+    return date.fromisoformat(str(value)).isoformat()
+
+
+def _list(value: Any) -> list[str]:
+    if isinstance(value, str):
+        value = json.loads(value) if value.startswith("[") else value.split(",")
+    if not isinstance(value, (list, tuple)) or not value:
+        raise ValueError
+    return [_text(one) for one in value]
+
+
+_READERS: dict[str, Callable[[Any], Any]] = {
+    "text": _text,
+    "integer": _integer,
+    "number": _number,
+    "boolean": _boolean,
+    "date": _date,
+    "list": _list,
+}
+_EXAMPLES = {
+    "text": "王芳",
+    "integer": "42",
+    "number": "1.75",
+    "boolean": "true",
+    "date": "1990-03-01",
+    "list": "tea,coffee",
+}
