@@ -58,6 +58,8 @@ def found(text: str) -> list[tuple[str, str, str, bool]]:
         ("我打算明年考研", [("plan", "plan:考研", "明年考研", False)]),
         ("我不打算参加比赛了", [("plan", "plan:参加比赛", "参加比赛", True)]),
         ("我老婆叫王芳", [("relation", "wife", "王芳", False)]),
+        ("我妹妹在华为上班。", [("relation", "younger sister:work", "华为", False)]),
+        ("我妹妹在上海工作", [("relation", "younger sister:location", "上海", False)]),
         ("我爸不吃羊肉", [("relation", "father:羊肉", "羊肉", True)]),
         ("我有一个女儿，叫朵朵。", [("relation", "has:女儿", "一个女儿", False), ("relation", "女儿", "朵朵", False)]),
         ("我是素食者，你能推荐几道菜吗？", [("profile", "diet", "素食者", False)]),
@@ -136,6 +138,12 @@ def test_a_changed_mind_meets_the_old_fact(one: str, other: str) -> None:
     assert len(first) == len(second) == 1
     assert first[0][:2] == second[0][:2]
     assert first[0][2:] != second[0][2:]
+
+
+def test_leaving_an_employer_is_no_dislike_and_a_habit_reads_as_a_sentence() -> None:
+    assert found("I quit Google and joined Apple last week.") == []
+    (fact,) = extract("I quit smoking.", uuid4(), SAID)
+    assert fact.value["text"] == "does not smoke"
 
 
 def test_a_fact_has_its_source_and_dates_are_absolute() -> None:

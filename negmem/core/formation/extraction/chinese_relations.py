@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from negmem.core.formation.extraction.chinese_things import ended
 from negmem.core.formation.extraction.chinese_times import A_TIME
+from negmem.core.formation.extraction.chinese_work import is_city
 from negmem.core.formation.extraction.found import Found
 from negmem.core.formation.extraction.keys import relation_key, thing_key
 
@@ -61,8 +62,12 @@ def found_relations(kin: str, rest: str) -> Iterator[Found]:
     )
     if split:
         place = re.sub(r"^(?:一家|一所|一个)", "", split["place"])
-        yield Found("relation", f"{key}:location", place, f"{kin}在{place}")
         job = split["job"]
+        # 在华为上班 says for whom somebody works, 在上海工作 where.
+        if split["verb"] in ("工作", "上班") and not is_city(place):
+            yield Found("relation", f"{key}:work", place, f"{kin}{rest}")
+            return
+        yield Found("relation", f"{key}:location", place, f"{kin}在{place}")
         if split["verb"] in ("工作", "上班"):
             return
         if job:

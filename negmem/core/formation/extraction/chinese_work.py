@@ -128,7 +128,7 @@ def read_work(text: str, implied: bool) -> Iterator[Found]:
         ):
             yield from profile_fact("occupation", re.sub(r"(?:的)?(?:工作)$", "", ended(job_thing)))
             if place:
-                yield from profile_fact("employer" if not _is_city(place) else "location", place)
+                yield from profile_fact("employer" if not is_city(place) else "location", place)
         elif verb in ("学", "读", "修") and place and job:
             yield from profile_fact(
                 "school" if re.search(r"大|学|院|校|[A-Z]", place) else "location", place
@@ -139,7 +139,7 @@ def read_work(text: str, implied: bool) -> Iterator[Found]:
             or not verb
         ):
             if place and not re.search(r"努力|认真|加班|周", place):
-                yield from profile_fact("work location" if _is_city(place) else "employer", place)
+                yield from profile_fact("work location" if is_city(place) else "employer", place)
             if verb == "教书":
                 yield from profile_fact("occupation", "教书")
         return
@@ -162,7 +162,7 @@ def read_work(text: str, implied: bool) -> Iterator[Found]:
             yield from profile_fact("occupation", thing)
 
 
-def _is_city(place: str) -> bool:
+def is_city(place: str) -> bool:
     """Whether a place is a town or country rather than a firm: two to four marks, no word of a firm."""
     return len(place) <= 4 and not re.search(
         r"公司|银行|厂|局|所|店|院|校|社|部|组|馆|吧|集团|大学|中心|机构|律所|事务所|工作室|医院|企|腾讯|阿里|百度|字节|华为|小米|美团|京东|网易|滴滴|快手|[A-Za-z]|台|团|处|站",

@@ -78,6 +78,7 @@ _ABSTAINS = re.compile(
     r"|^i(?:'ve| have)? (?:just |finally |recently )?(?:quit|stopped|given up|gave up) (?P<other>smoking|drinking|vaping|gambling)(?: .*)?$",
     re.I,
 )
+_HABITS = {"smoking": "smoke", "drinking": "drink", "vaping": "vape", "gambling": "gamble"}
 _ONLY = re.compile(
     r"^i (?:only|mostly|exclusively|mainly) (?:ever )?(?:drink|eat|wear|listen to|watch|read|buy) (?P<thing>\S.*)$",
     re.I,
@@ -296,7 +297,8 @@ def _not_consumed(clause: str) -> Iterator[Found]:
     bare_habit = _ABSTAINS.match(clause)
     if bare_habit:
         thing = bare_habit["thing"] or bare_habit["other"]
-        yield Found("preference", f"likes:{thing_key(thing)}", thing, f"does not {thing}", True)
+        habit = f"does not {_HABITS.get(thing.lower(), thing)}"
+        yield Found("preference", f"likes:{thing_key(thing)}", thing, habit, True)
         return
     match = _DONT_CONSUME.match(clause)
     if match is None:
@@ -312,8 +314,11 @@ def _not_consumed(clause: str) -> Iterator[Found]:
         re.I,
     ):
         return
-    verb = re.search(r"(eat|drink|smoke|watch|play|wear|listen to)\w*$", match["verb"], re.I)
-    del verb
+    # "I quit Google and joined Apple" is about employers.
+    if re.match(
+        r"[A-Z].*? (?:and (?:joined|started|moved|went|took)|to (?:join|start|found))\b", thing
+    ):
+        return
     yield from _preference(thing, True)
 
 
