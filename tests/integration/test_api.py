@@ -16,6 +16,7 @@ from negmem.async_api import (
     AsyncInstructions,
     AsyncMemories,
     AsyncMemory,
+    AsyncRetention,
     AsyncSummaries,
 )
 from negmem.errors import NegmemError, UsageError
@@ -114,6 +115,7 @@ def test_the_async_face_has_the_same_names() -> None:
     assert verbs(AsyncMemories) == verbs(api.Memories)
     assert verbs(AsyncCore) == verbs(api.Core)
     assert verbs(AsyncCurator) == verbs(api.Curator)
+    assert verbs(AsyncRetention) == verbs(api.Retention)
     assert verbs(AsyncSummaries) == verbs(api.Summaries)
     assert verbs(AsyncInstructions) == verbs(api.Instructions)
     assert verbs(AsyncAutomation) == verbs(api.Automation)

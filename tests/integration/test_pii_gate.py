@@ -29,9 +29,12 @@ from negmem.core import (
     summaries,
     topics,
 )
-from negmem.core.evolution import prune, retention, retention_curve
+from negmem.core.evolution import dedup, prune, retention, retention_curve
+from negmem.core.evolution.dedup_options import DedupOptions
+from negmem.core.evolution.dedup_stores import store_of
 from negmem.core.learning import entities, learnings, profile
 from negmem.core.models.base import Model
+from negmem.core.models.dedup import Deduplicated
 from negmem.core.retrieval import context, recall
 from negmem.core.retrieval.search import search
 from negmem.core.session import Session, open_session
@@ -63,6 +66,9 @@ NO_TEXT = {
     "facts.write_facts": "ids",
     "facts.restore": "ids",
     "formation.consolidate": "counts and job states",
+    "evolution.dedup.undo": "counts",
+    "evolution.retention.run": "counts",
+    "evolution.retention_purge": "counts",
     "formation.ingest.ingest": "counts; rejects go back to whoever sent them",
     "instructions": "written by the operator, of no user",
     "learning.namespaces": "names of users and teams",
@@ -86,14 +92,14 @@ NO_TEXT = {
 READING = """
     memory list, memory history, memory show, memory edit, memory add, memory links, memory topics, core show, core set, core rm,
     summary show, summary refresh, search, context, recall, curator prune, curator dedup, fact set,
-    entity add, entity fact, entity event, entity relate, entity list, entity show, entity search,
-    learn save, learn search, learn list, learn show, learn edit, learn rm, learn versions, learn undo,
     retention preview, retention curve, retention explain,
     profile show, profile set, profile unset,
+    entity add, entity fact, entity event, entity relate, entity list, entity show, entity search,
+    learn save, learn search, learn list, learn show, learn edit, learn rm, learn versions, learn undo,
     fact list, fact show, fact history, fact search, conflict list, conflict show, conflict resolve
 """
 NOT_READING = """
-    pii scan, pii fix, audit export, import, bench judge, bench load, bench history, fact rm, fact restore, embed status, embed migrate, init, doctor, demo, db start, db stop, db status, db url, db psql, db migrate, db upgrade, config show,
+    retention run, retention purge, pii scan, pii fix, audit export, import, bench judge, bench load, bench history, fact rm, fact restore, embed status, embed migrate, init, doctor, demo, db start, db stop, db status, db url, db psql, db migrate, db upgrade, config show,
     config set, config export, config validate, config schema, config path, sync, diff, automation show,
     automation enable, automation disable, automation reconcile, automation run, automation logs,
     automation purge, automation export, scheduler run, scheduler status, ingest, consolidate, memory rm,
@@ -220,6 +226,13 @@ def undone(session: Session, world: World) -> Model:
     return conflicts.undo(session, "alice", world.conflict)
 
 
+def said_twice(session: Session) -> Deduplicated:
+    """A dry run over two memories that say the same."""
+    for _ in range(2):
+        memories.add(session, "alice", f"she can be reached by mail: {MAIL}")
+    return dedup.deduplicate(session, store_of(session, "alice"), DedupOptions(), dry_run=True)
+
+
 CALLS: dict[str, Callable[[Session, World], Model]] = {
     "associations.links": lambda s, w: associations.links(s, "alice", w.memory),
     "conflicts.show": lambda s, w: conflicts.show(s, "alice", w.conflict),
@@ -233,8 +246,12 @@ CALLS: dict[str, Callable[[Session, World], Model]] = {
     "core_blocks.remove": lambda s, w: core_blocks.remove(
         s, "alice", label="persona", dry_run=True
     ),
+    "evolution.retention.preview": lambda s, w: retention.preview(s, "alice", days=30_000),
+    "evolution.retention_curve.curve": lambda s, w: retention_curve.curve(s, "alice", w.memory),
+    "evolution.retention_curve.explain": lambda s, w: retention_curve.explain(s, "alice", w.memory),
     "evolution.prune.preview": lambda s, w: prune.preview(s, prune.plan(s, "alice", max_count=1)),
     "evolution.prune.apply": lambda s, w: prune.apply(s, prune.plan(s, "alice", max_count=1)),
+    "evolution.dedup.deduplicate": lambda s, w: said_twice(s),
     "facts.set_fact": lambda s, w: facts.set_fact(s, "alice", "profile", "tel", PHONE),
     "facts.show": lambda s, w: facts.show(s, "alice", w.fact),
     "facts.list_facts": lambda s, w: facts.list_facts(s, "alice"),
@@ -268,11 +285,6 @@ CALLS: dict[str, Callable[[Session, World], Model]] = {
     "learning.entities.show": lambda s, w: entities.show(
         s, "alice", "zhang", namespace="user", history=True
     ),
-    "learning.learnings.save": lambda s, w: learn(s),
-    "learning.learnings.search_learnings": lambda s, w: learnings.search_learnings(
-        s, "alice", "邮箱 call", namespace="user"
-    ),
-    "learning.learnings.list_learnings": lambda s, w: learnings.list_learnings(
     "learning.profile.show": lambda s, w: profile.show(s, "alice"),
     "learning.profile.set_field": lambda s, w: profile.set_field(
         s, "alice", "job", f"call {PHONE} {uuid4()}"
@@ -280,6 +292,11 @@ CALLS: dict[str, Callable[[Session, World], Model]] = {
     "learning.profile.unset_field": lambda s, w: profile.unset_field(
         s, "alice", "邮箱", dry_run=True
     ),
+    "learning.learnings.save": lambda s, w: learn(s),
+    "learning.learnings.search_learnings": lambda s, w: learnings.search_learnings(
+        s, "alice", "邮箱 call", namespace="user"
+    ),
+    "learning.learnings.list_learnings": lambda s, w: learnings.list_learnings(
         s, "alice", namespace="user"
     ),
     "learning.learnings.show": lambda s, w: learnings.show(s, "alice", w.lesson),
@@ -429,14 +446,14 @@ def test_commands_hold_it_too_in_text_and_json(world: World) -> None:
         ("memory", "links", str(world.memory), "--user", "alice"),
         ("memory", "topics", "--user", "alice"),
         ("core", "show", "--user", "alice"),
+        ("profile", "show", "--user", "alice"),
+        ("profile", "set", "job", f"call {PHONE}", "--user", "alice"),
+        ("profile", "unset", "邮箱", "--user", "alice", "--dry-run"),
         ("entity", "add", "x", "--type", "x", "--name", PHONE, *private),
         ("entity", "fact", "zhang", f"again {PHONE}", *private),
         ("entity", "event", "zhang", f"again {PHONE}", *private),
         ("entity", "relate", "zhang", "knows", "li", *private),
         ("entity", "list", *private),
-        ("profile", "show", "--user", "alice"),
-        ("profile", "set", "job", f"call {PHONE}", "--user", "alice"),
-        ("profile", "unset", "邮箱", "--user", "alice", "--dry-run"),
         ("entity", "show", "zhang", "--history", *private),
         ("entity", "search", "邮箱 call", *private),
         (
@@ -473,6 +490,9 @@ def test_commands_hold_it_too_in_text_and_json(world: World) -> None:
         ("recall", "--user", "alice"),
         ("curator", "prune", "--user", "alice", "--max-count", "1", "--dry-run"),
         ("curator", "dedup", "--user", "alice", "--semantic", "--dry-run"),
+        ("retention", "preview", "--user", "alice", "--days", "30000"),
+        ("retention", "curve", str(world.memory), "--user", "alice"),
+        ("retention", "explain", str(world.memory), "--user", "alice"),
         ("memory", "add", f"again {PHONE}", "--user", "alice"),
         ("core", "set", "notes", f"again {PHONE}", "--user", "alice"),
         ("core", "rm", "persona", "--user", "alice", "--dry-run"),
