@@ -402,7 +402,7 @@ class _Passing:
                 changes[name] = self.blank(value)
             elif name in _SAYING:
                 changes[name] = None if value is None else WITHHELD
-            elif name in ("metadata", "details", "value", "properties"):
+            elif name in ("metadata", "details", "value", "previous", "properties"):
                 changes[name] = {}
             elif name in ("tags", "aliases", "facts", "events", "relationships"):
                 changes[name] = []
