@@ -19,6 +19,7 @@ DEFAULTS = Policy(
     RetentionPolicy().min_age_days,
     Config().retention.restore_window_days,
 )
+EACH_COUNTS = {"NEGMEM_RETRIEVAL__REPEAT_WINDOW_S": "0"}
 SETTINGS = (Policy(0.1, 7, 30), Policy(0.01, 365, 90), DEFAULTS)
 
 
@@ -81,11 +82,14 @@ def test_the_database_loses_what_the_simulation_loses(
             "UPDATE negentropy.memories SET created_at = created_at - interval '24 hours',"
             " last_accessed_at = last_accessed_at - interval '24 hours'"
         )
+        database.rows(
+            "UPDATE negentropy.memory_retrieval_logs SET created_at = created_at - interval '24 hours'"
+        )
         negmem("retention", "run", "-q").ok()
         for number, memory in enumerate(wanted):
             if day in memory.asked:
                 query = ("search", f"marker{number}", "--user", "ada", "--level", "keyword")
-                found = negmem(*query, "--json").ok().json["results"]
+                found = negmem(*query, "--json", env=EACH_COUNTS).ok().json["results"]
                 if not any(f"marker{number} " in result["content"] for result in found):
                     misses.append((number, float(day)))
             if day == memory.created:
