@@ -260,7 +260,10 @@ class Retrieval(Section):
     semantic_weight: float = key(0.4, "weight 0..1 of the vectors in a hybrid search", ge=0, le=1)
     keyword_weight: float = key(0.6, "weight 0..1 of the words in a hybrid search", ge=0, le=1)
     neighbours_weight: float = key(
-        0.5, "weight 0..2 of the turns beside a turn, its own words 1; 0 switches it off", ge=0, le=2
+        0.5,
+        "weight 0..2 of the turns beside a turn, its own words 1; 0 switches it off",
+        ge=0,
+        le=2,
     )
     session_weight: float = key(
         0.3, "weight 0..2 of the best turn of its session; 0 switches it off", ge=0, le=2
@@ -422,9 +425,7 @@ class ProfileStore(ReviewableStore):
     """Who the user is."""
 
     fields: tuple[
-        Annotated[
-            str, Field(pattern=r"^[a-z][a-z0-9_]*:(text|integer|number|boolean|date|list)$")
-        ],
+        Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*:(text|integer|number|boolean|date|list)$")],
         ...,
     ] = key(
         (),

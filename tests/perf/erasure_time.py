@@ -26,6 +26,7 @@ FILL = """
 INSERT INTO negentropy.users (user_id, app_name) VALUES ('leaver', 'negmem');
 INSERT INTO negentropy.threads (user_id, app_name, external_id)
 SELECT 'leaver', 'negmem', 't' || n FROM generate_series(1, {threads}) AS n;
+ANALYZE negentropy.threads;
 INSERT INTO negentropy.events (user_id, app_name, thread_id, author, content, position, content_hash)
 SELECT 'leaver', 'negmem', t.id, 'user', jsonb_build_object('parts', jsonb_build_array(jsonb_build_object('text',
     '我说了 ' || n || ' and what ' || md5(n::text)))), n, sha256(convert_to(n::text, 'UTF8'))
@@ -35,6 +36,7 @@ JOIN (SELECT id, row_number() OVER () AS r FROM negentropy.threads WHERE user_id
 INSERT INTO negentropy.memories (id, user_id, app_name, thread_id, content)
 SELECT e.id, 'leaver', 'negmem', e.thread_id, e.content #>> '{{parts,0,text}}'
 FROM negentropy.events AS e WHERE e.user_id = 'leaver';
+ANALYZE negentropy.events, negentropy.memories;
 INSERT INTO negentropy.item_sources (user_id, app_name, item_kind, item_id, event_id, extractor)
 SELECT 'leaver', 'negmem', 'memory', m.id, m.id, 'ingest' FROM negentropy.memories AS m WHERE m.user_id = 'leaver';
 INSERT INTO negentropy.memory_terms (user_id, app_name, term, memory_id, tf, len)
@@ -47,10 +49,9 @@ FROM negentropy.memories AS m
 CROSS JOIN (SELECT array_agg(random()::real)::vector::halfvec AS embedding FROM generate_series(1, 384)) AS v
 WHERE m.user_id = 'leaver';
 INSERT INTO negentropy.memory_associations (user_id, app_name, source_id, target_id, association_type)
-SELECT 'leaver', 'negmem', a.id, b.id, 'temporal'
-FROM (SELECT id, row_number() OVER (ORDER BY id) AS r FROM negentropy.memories WHERE user_id = 'leaver') AS a
-JOIN (SELECT id, row_number() OVER (ORDER BY id) AS r FROM negentropy.memories WHERE user_id = 'leaver') AS b
-    ON b.r = a.r + 1;
+SELECT 'leaver', 'negmem', a.id, a.following, 'temporal'
+FROM (SELECT id, lead(id) OVER (ORDER BY id) AS following FROM negentropy.memories WHERE user_id = 'leaver') AS a
+WHERE a.following IS NOT NULL;
 ANALYZE;
 """
 

@@ -24,7 +24,21 @@ from negmem.config.render import (
 from negmem.errors import UsageError
 
 CONFIGS = Path(__file__).parents[3] / "configs"
-UNITS = ("_days", "_ms", "_s", "_tokens", "_chars", "_turns", "_rows", "_texts", "_calls", "_usd", "workers", "limit", "dims")
+UNITS = (
+    "_days",
+    "_ms",
+    "_s",
+    "_tokens",
+    "_chars",
+    "_turns",
+    "_rows",
+    "_texts",
+    "_calls",
+    "_usd",
+    "workers",
+    "limit",
+    "dims",
+)
 UNIT_WORDS = ("1/day", "0..1", "0..2", "times:", "rows", "numbers in", "tokens", "votes")
 
 
