@@ -3,7 +3,7 @@
 -- The row of users stays shared until the end of the transaction: an erasure begins after it or is seen by it.
 --
 -- callers: queries/memory.sql, queries/ingest.sql, upsert_facts()
--- locks: the row of users, FOR SHARE
+-- locks: the row of users, FOR KEY SHARE
 -- volatility: VOLATILE, it writes
 -- errors: SQLSTATE NM001 being erased, NM002 paused
 
@@ -19,7 +19,7 @@ BEGIN
     LOOP
         SELECT u.* INTO v_user FROM users AS u
         WHERE u.user_id = p_user_id AND u.app_name = p_app_name
-        FOR SHARE;
+        FOR KEY SHARE;
         EXIT WHEN FOUND;
         INSERT INTO users (user_id, app_name) VALUES (p_user_id, p_app_name)
         ON CONFLICT (user_id, app_name) DO NOTHING;

@@ -8,7 +8,7 @@
 -- stood for another set), `unknown` (ids), `conflicts`. The caller then rolls back, since a new key is taken by then.
 --
 -- callers: queries/audit.sql
--- locks: the row of users, FOR SHARE; the key's row; the user's facts; the memories in order of id; then as
+-- locks: the row of users, FOR KEY SHARE; the key's row; the user's facts; the memories in order of id; then as
 --   audit_cascade()
 -- volatility: VOLATILE, it writes
 -- returns: records (id, decision, version, at), replayed, reach (rows by table), and what stands against it
@@ -41,7 +41,7 @@ DECLARE
 BEGIN
     SELECT u.* INTO v_user FROM users AS u
     WHERE u.user_id = p_user_id AND u.app_name = p_app_name
-    FOR SHARE;
+    FOR KEY SHARE;
     IF v_user.erasing_since IS NOT NULL THEN
         RETURN '{"erasing": true}';
     END IF;

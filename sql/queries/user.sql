@@ -8,12 +8,14 @@ WHERE u.user_id = %(user_id)s::varchar AND u.app_name = %(app_name)s::varchar;
 
 -- name: lock
 -- params: user_id, app_name
--- Who is not known yet becomes known: a person may object before anything was said.
+-- Waits for writers of the person. Who is not known yet becomes known: a person may object before anything was said.
 WITH made AS (
     INSERT INTO :"schema".users (user_id, app_name) VALUES (%(user_id)s::varchar, %(app_name)s::varchar)
     ON CONFLICT (user_id, app_name) DO NOTHING
 )
-SELECT 1 AS one;
+SELECT u.user_id FROM :"schema".users AS u
+WHERE u.user_id = %(user_id)s::varchar AND u.app_name = %(app_name)s::varchar
+FOR UPDATE OF u;
 
 -- name: stand
 -- params: user_id, app_name, is_paused, is_held, reason
