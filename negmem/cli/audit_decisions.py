@@ -103,7 +103,7 @@ def apply(
         one if one.note is not None or note is None else one.model_copy(update={"note": note})
         for one in read_decisions(file)
     ]
-    return _act(common, "audit.apply/1", owner, decisions, idempotency_key, actor)
+    return _act(common, "apply", owner, decisions, idempotency_key, actor)
 
 
 def _named(
@@ -138,12 +138,12 @@ def _named(
         )
         for one in ids
     ]
-    return _act(common, f"audit.{decision}/1", owner, decisions, key, actor)
+    return _act(common, decision, owner, decisions, key, actor)
 
 
 def _act(
     common: Common,
-    document: str,
+    verb: str,
     user: str,
     decisions: Sequence[Decision],
     key: str | None,
@@ -172,7 +172,7 @@ def _act(
                 console.confirm(
                     f"{verbs} {len(final):,} memories of {user}, {rows:,} rows, for good?"
                 )
-        console.answer(document, act(common.dry_run), draw_decided)
+        console.answer(f"audit.{verb}/1", act(common.dry_run), draw_decided)
     return ExitCode.DONE
 
 

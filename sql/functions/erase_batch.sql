@@ -24,6 +24,7 @@ VOLATILE
 SET search_path = :"schema", pg_catalog, pg_temp
 SET enable_seqscan = off
 SET enable_bitmapscan = off
+SET jit = off
 AS $function$
 DECLARE
     v_table regclass := quote_ident(p_table)::regclass;

@@ -23,6 +23,7 @@ from tests.support.databases import TestDatabase
 from tests.support.embedder import FakeEmbedder
 from tests.support.ingesting import conversation, ingest_file, session_on, write_lines
 
+SOMEBODY = "0b9e3c55-6d1f-4a0e-9a60-3f1f7c1f2a11"
 TABLES = (
     *("users", "threads", "events", "memories", "memory_versions", "item_sources", "facts"),
     *("fact_vectors", "memory_vectors", "memory_associations", "memory_summaries", "memory_terms"),
@@ -272,12 +273,12 @@ FILES = {
 }
 BAD = (
     *("", "x", "[1]", "{}", '[{"memory_id": "a", "decision": "delete"}]', "memory_id\n1\n"),
-    f'[{{"memory_id": "{uuid4()}", "decision": "destroy"}}]',
-    f'[{{"memory_id": "{uuid4()}", "decision": "delete", "expected_version": -1}}]',
-    f'[{{"memory_id": "{uuid4()}", "decision": "delete", "expected": 1}}]',
-    f"memory_id,decision,expected_version\n{uuid4()},delete,three\n",
-    f"memory_id,decision\n{uuid4()}\n",
-    f'memory_id,decision\n{uuid4()},"delete\n',
+    f'[{{"memory_id": "{SOMEBODY}", "decision": "destroy"}}]',
+    f'[{{"memory_id": "{SOMEBODY}", "decision": "delete", "expected_version": -1}}]',
+    f'[{{"memory_id": "{SOMEBODY}", "decision": "delete", "expected": 1}}]',
+    f"memory_id,decision,expected_version\n{SOMEBODY},delete,three\n",
+    f"memory_id,decision\n{SOMEBODY}\n",
+    f'memory_id,decision\n{SOMEBODY},"delete\n',
 )
 
 

@@ -80,6 +80,8 @@ def good_value(key: str) -> st.SearchStrategy[str]:
         return st.sampled_from(["0 2 * * *", "30 seconds", "*/5 1-3 * jan *"])
     if "languages" in key:
         return st.sampled_from(["zh", "en"])
+    if key == "learning.profile.fields":
+        return st.sampled_from(["team:text", "started:date"])
     if "interval" in key:
         return st.sampled_from(["1 hour", "2 days 03:00", "90 min"])
     return st.sampled_from(["no", "a_b", "x1", "null_", "on"])

@@ -187,6 +187,7 @@ def names_of(text: str) -> frozenset[str]:
 
 
 def first_words(text: str) -> frozenset[str]:
+    """The Latin words that begin a sentence, lower case: their capital says nothing of a name."""
     return frozenset(word.casefold() for word, begins in _latin_words(text) if begins)
 
 

@@ -132,6 +132,7 @@ def chinese_number(text: str) -> int | None:
 
 
 def number_value(text: str) -> int:
+    """The value of digits or of a Chinese number; 0 for what is none."""
     return int(text) if text.isdecimal() else (chinese_number(text) or 0)
 
 
