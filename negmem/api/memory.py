@@ -41,8 +41,8 @@ if TYPE_CHECKING:
     from negmem.core.models.consolidation import Consolidated
     from negmem.core.models.context import Context
     from negmem.core.models.diagnosis import Diagnosis
-    from negmem.core.models.feedback import Feedback
     from negmem.core.models.export import Imported
+    from negmem.core.models.feedback import Feedback
     from negmem.core.models.ingest import Ingested
     from negmem.core.models.metrics import Metrics
     from negmem.core.models.recall import Recall

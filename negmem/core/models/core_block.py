@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
+from pydantic import Field
+
 from negmem.core.models.base import Model
 from negmem.core.models.memory import Instant
 
@@ -48,7 +50,7 @@ class CoreBlocks(Model):
     """Core blocks in the order of a context; `history` only where one block was asked for."""
 
     blocks: list[CoreBlock]
-    history: list[CoreBlockVersion] = []
+    history: list[CoreBlockVersion] = Field(default_factory=list)
 
 
 class CoreBlockChange(Model):

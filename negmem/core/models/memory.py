@@ -6,7 +6,7 @@ from datetime import datetime, timezone
 from typing import Annotated, Any
 from uuid import UUID
 
-from pydantic import PlainSerializer
+from pydantic import Field, PlainSerializer
 
 from negmem.core.models.base import Model
 
@@ -68,7 +68,7 @@ class MemoryChange(Model):
     changed: list[UUID]
     unchanged: list[UUID]
     unknown: list[UUID]
-    derived: list[UUID] = []
+    derived: list[UUID] = Field(default_factory=list)
     dry_run: bool = False
 
 

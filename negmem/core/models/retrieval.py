@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
-from pydantic import model_serializer
+from pydantic import Field, model_serializer
 from typing_extensions import TypedDict
 
 from negmem.core.models.base import Model
@@ -144,7 +144,7 @@ class WhyNot(Model):
     semantic_rank: int | None = None
     keyword_rank: int | None = None
     ranks_looked_at: int | None = None
-    remedies: list[str] = []
+    remedies: list[str] = Field(default_factory=list)
     explain: Explanation | None = None
 
 
