@@ -119,7 +119,7 @@ def test_automation_is_set_in_the_database(negmem: CliRunner, database: TestData
     actor = {"NEGMEM_GOVERNANCE__ACTOR": "王芳"}
     key = "automation.retention.min_age_days"
     planned = negmem("config", "set", key, "30", "--dry-run", "--json").ok().json
-    assert (planned["dry_run"], planned["before"], planned["after"]) == (True, 7, 30)
+    assert (planned["dry_run"], planned["before"], planned["after"]) == (True, 640, 30)
     done = negmem("config", "set", key, "30", "--json", env=actor).ok().json
     assert (done["target"], done["changed"], done["actor"]) == ("stored", True, "王芳")
     assert negmem("config", "set", key, "30", "--json").ok().json["changed"] is False
