@@ -14,6 +14,7 @@ from negmem.errors import NegmemError
 from tests.support.cli import CliRunner
 from tests.support.databases import TestDatabase
 from tests.support.ingesting import conversation
+from tests.support.signals import hear_interrupts
 from tests.support.waiting import eventually
 
 ROOT = Path(__file__).parents[2]
@@ -102,6 +103,7 @@ def test_a_run_that_is_ended_is_finished_by_the_next(
         stdout=subprocess.PIPE,
         env=negmem.environment({"PYTHONPATH": str(ROOT)}),
         cwd=negmem.cwd,
+        preexec_fn=hear_interrupts,
     )
     waits = f"SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = '{S}.facts'::regclass"
     assert eventually(lambda: database.value(waits) > 0, limit_s=60)

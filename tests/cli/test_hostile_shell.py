@@ -13,6 +13,7 @@ import pytest
 from negmem.core import memories
 from tests.support.cli import CliRunner
 from tests.support.databases import TestDatabase
+from tests.support.signals import hear_interrupts
 
 ROOT = Path(__file__).parents[2]
 
@@ -69,6 +70,7 @@ def test_ctrl_c_while_the_program_loads_leaves_no_trace(tmp_path: Path, module: 
     done = subprocess.run(
         [sys.executable, "-m", module, "--help"], capture_output=True, text=True, check=False,
         env={**os.environ, "PYTHONPATH": f"{tmp_path}:{ROOT}"}, cwd=tmp_path,
+        preexec_fn=hear_interrupts,
     )  # fmt: skip
     assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGINT, "", "")
 

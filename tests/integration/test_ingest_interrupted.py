@@ -27,6 +27,7 @@ from tests.support.ingesting import (
     session_on,
     write_lines,
 )
+from tests.support.signals import hear_interrupts
 
 
 def expected_contents(database: TestDatabase, path: Path, embedder: FakeEmbedder | None) -> object:
@@ -103,8 +104,7 @@ def started(negmem: CliRunner, path: Path, *more: str) -> subprocess.Popen[bytes
         stderr=subprocess.PIPE,
         env=negmem.environment({"NEGMEM_CONFIG": str(quiet_config(negmem))}),
         cwd=negmem.cwd,
-        # A shell's background job has Ctrl-C ignored, and its children inherit that.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        preexec_fn=hear_interrupts,
     )
 
 
