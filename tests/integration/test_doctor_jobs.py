@@ -35,7 +35,7 @@ class CronHome:
         wanted = {
             "name": NAME,
             "schedule": "0 2 * * *",
-            "command": f"SELECT {S}.cleanup_low_value_memories(0.1, 7, 0.1)",
+            "command": f"SELECT {S}.cleanup_low_value_memories(0.0001, 640, 0.1)",
             "database": self._database.name,
             **change,
         }
