@@ -355,6 +355,7 @@ BEGIN
         FROM first AS f
         JOIN facts AS x ON x.user_id = p_user_id AND x.app_name = p_app_name AND x.id = f.id
         WHERE f.store = c_fact AND x.deleted_at IS NULL AND x.status = 'active'
+            AND (x.valid_from IS NULL OR x.valid_from <= now())
             AND (x.valid_until IS NULL OR x.valid_until > now())
     ),
     -- The turns beside the best, which may say by themselves nothing that the question asks for.

@@ -101,7 +101,7 @@ def test_agreement_on_one_key_leaves_the_other_sides_change(negmem: CliRunner) -
     negmem("config", "set", "automation.jobs.prefix", "crm_").ok()
     negmem("config", "set", "automation.retention.min_age_days", "9").ok()
     declared = negmem.cwd / "negmem.yaml"
-    declared.write_text("automation: {jobs: {prefix: crm_}, retention: {min_age_days: 7}}\n")
+    declared.write_text("automation: {jobs: {prefix: crm_}, retention: {min_age_days: 640}}\n")
     (change,) = [c for c in negmem("diff", "--json").json["changes"] if c["kind"] == "config"]
     assert change["reason"] == "stored_changed"
 
