@@ -19,13 +19,11 @@ from negmem.db.function_catalog import (
     expected_functions,
     live_functions,
 )
-from negmem.db.sqlfiles import fill, function_names, function_text
+from negmem.db.sqlfiles import MIGRATION_FUNCTIONS, fill, function_names, function_text
 
 if TYPE_CHECKING:
     from typing_extensions import LiteralString
 
-# Made by a migration, for its trigger: neither managed nor foreign.
-_OF_MIGRATIONS = ("refuse_audit_change",)
 State = Literal["present", "missing", "outdated", "edited", "unmanaged", "leftover"]
 
 _CREATE = re.compile(r'^CREATE OR REPLACE FUNCTION :"schema"\.(?P<name>\w+)\(', re.MULTILINE)
@@ -195,7 +193,9 @@ def compare(database: Database, connection: Connection, wanted: Sequence[Wanted]
     ours = {c.live.oid for c in (*items.values(), *leftover) if c.live}
     return Comparisons(
         tuple(items[place] for place in sorted(items)) + tuple(leftover),
-        tuple(f for f in live if f.oid not in ours and f.definition.name not in _OF_MIGRATIONS),
+        tuple(
+            f for f in live if f.oid not in ours and f.definition.name not in MIGRATION_FUNCTIONS
+        ),
         reduced,
     )
 

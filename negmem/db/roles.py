@@ -12,7 +12,7 @@ from psycopg.types.json import Jsonb
 from negmem import __version__
 from negmem.db.connect import Connection, Database
 from negmem.db.observed import catalog_rows
-from negmem.db.sqlfiles import blocks, fill, function_names, quote_identifier
+from negmem.db.sqlfiles import MIGRATION_FUNCTIONS, blocks, fill, function_names, quote_identifier
 
 if TYPE_CHECKING:
     from typing_extensions import LiteralString
@@ -82,7 +82,7 @@ def live_access(database: Database, connection: Connection, roles: Sequence[str]
     params = {
         "schema": database.schema,
         "roles": list(roles),
-        "functions": list(function_names()),
+        "functions": [*function_names(), *MIGRATION_FUNCTIONS],
     }
     row = catalog_rows(database, connection, "roles", "observed", params)[0]
     return LiveAccess(

@@ -105,6 +105,10 @@ def migrations() -> tuple[Migration, ...]:
     return tuple(found)
 
 
+# Made by a migration, for its trigger: negmem's, and not managed.
+MIGRATION_FUNCTIONS = ("refuse_audit_change",)
+
+
 @cache
 def function_names() -> tuple[str, ...]:
     """The managed functions, one file each."""

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime, timezone
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -36,6 +37,7 @@ from negmem.core.learning import entities, learnings, profile
 from negmem.core.models.base import Model
 from negmem.core.models.dedup import Deduplicated
 from negmem.core.retrieval import context, recall
+from negmem.core.retrieval.as_of import search_at
 from negmem.core.retrieval.search import search
 from negmem.core.session import Session, open_session
 from negmem.errors import NegmemError
@@ -72,7 +74,13 @@ NO_TEXT = {
     "formation.ingest.ingest": "counts; rejects go back to whoever sent them",
     "instructions": "written by the operator, of no user",
     "learning.namespaces": "names of users and teams",
+    "learning.items.versions_of": "part of the versions of a store, which are gated",
     "governance.bring_back": "counts",
+    "governance.decisions": "ids and counts; notes are the deciders', for owner and auditor",
+    "governance.erasure": "counts and hashes",
+    "governance.erasure_list": "counts and hashes",
+    "governance.standing": "what stands for a person, no text of theirs",
+    "governance.trail": "numbers and hashes",
     "governance.export": "counts and hashes; refused to who may not see raw text",
     "governance.fix": "counts",
     "governance.scan": "counts and ids",
@@ -99,6 +107,8 @@ READING = """
     fact list, fact show, fact history, fact search, conflict list, conflict show, conflict resolve
 """
 NOT_READING = """
+    audit retain, audit delete, audit anonymize, audit apply, audit history, audit head, audit verify,
+    audit erase, audit replay, user show, user pause, user resume, user hold, user release,
     retention run, retention purge, pii scan, pii fix, audit export, import, bench judge, bench load, bench history, fact rm, fact restore, embed status, embed migrate, init, doctor, demo, db start, db stop, db status, db url, db psql, db migrate, db upgrade, config show,
     config set, config export, config validate, config schema, config path, sync, diff, automation show,
     automation enable, automation disable, automation reconcile, automation run, automation logs,
@@ -314,6 +324,9 @@ CALLS: dict[str, Callable[[Session, World], Model]] = {
     "retrieval.context.assemble": lambda s, w: context.assemble(s, "alice", "邮箱 call card"),
     "retrieval.recall.recall": lambda s, w: recall.recall(s, "alice"),
     "retrieval.search.search": lambda s, w: search(s, "alice", "邮箱 call card"),
+    "retrieval.as_of.search_at": lambda s, w: search_at(
+        s, "alice", "邮箱 call card", as_of=datetime.now(timezone.utc)
+    ),
     "summaries.show": lambda s, w: summaries.show(s, "alice"),
     "summaries.refresh_by_hand": lambda s, w: summaries.refresh_by_hand(
         s, "alice", summary_type="user_profile", extractor="pattern", force=True

@@ -147,6 +147,12 @@ def test_neighbours_that_are_left_fade_as_if_alone(
 ) -> None:
     aged(database, "old turn", 100, thread="chat")
     left = aged(database, "new turn", 1, thread="chat")
+    # Old enough to be forgotten: the score alone says when.
+    database.rows(
+        "UPDATE negentropy.memory_automation_configs"
+        " SET config = jsonb_set(jsonb_set(config, '{retention,min_age_days}', '1'),"
+        " '{retention,low_retention_threshold}', '0.1')"
+    )
     database.rows("SELECT negentropy.rescore_memories('ada', 'negmem')")
     before = database.value("SELECT fades_at FROM negentropy.memories WHERE id = %s", (left,))
     prune.apply(session, prune.plan(session, "ada", max_age_days=90))

@@ -271,7 +271,7 @@ COMMANDS: list[tuple[tuple[str, ...], tuple[str, str, str, str]]] = [
     (("automation", "logs"), ALL_OK),
     (("diff",), ALL_OK),
     (("doctor",), ALL_OK),
-    (("memory", "add", "她不吃辣", "--user", "bob"), writers("INSERT", "users")),
+    (("memory", "add", "她不吃辣", "--user", "bob"), writers("INSERT, UPDATE, DELETE", "users")),
     (("ingest", "-", "--format", "jsonl"), writers("INSERT", "threads")),
     (("memory", "edit", "$ID", "--content", "Ann drinks coffee"), writers("UPDATE", "memories")),
     (("memory", "rm", "$ID"), writers("INSERT, UPDATE, DELETE", "memories")),

@@ -90,7 +90,7 @@ def leader(database: TestDatabase) -> int | None:
 
 @pytest.mark.servers("embedded", "pooled", "sixteen")
 def test_missed_runs_are_caught_up_once(database: TestDatabase) -> None:
-    add_memory(database, "昨天的天气", days=60)
+    add_memory(database, "昨天的天气", days=700)
     configure(
         database,
         {
@@ -160,7 +160,7 @@ def test_each_app_runs_by_its_own_config(database: TestDatabase) -> None:
             ),
         ),
     )
-    add_memory(database, "main 記憶", days=60)
+    add_memory(database, "main 記憶", days=700)
     add_memory(database, "订单已发货", days=3, app="shop")
     run_once(database)
     rows = database.rows(
