@@ -31,7 +31,7 @@ def session(database: TestDatabase) -> Iterator[Session]:
 
 
 def run_everything(database: TestDatabase, desk: CronDesk, session: Session) -> None:
-    add_memory(database, "昨天的天气", days=60)
+    add_memory(database, "昨天的天气", days=700)
     add_thread(database, "晨会")
     for key in KEYS:
         desk.turn(key, False, schedule="1 second")

@@ -274,7 +274,7 @@ COMMANDS: list[tuple[tuple[str, ...], tuple[str, str, str, str]]] = [
     (("memory", "add", "她不吃辣", "--user", "bob"), writers("INSERT, UPDATE, DELETE", "users")),
     (("ingest", "-", "--format", "jsonl"), writers("INSERT", "threads")),
     (("memory", "edit", "$ID", "--content", "Ann drinks coffee"), writers("UPDATE", "memories")),
-    (("memory", "rm", "$ID"), writers("INSERT, UPDATE, DELETE", "memories")),
+    (("memory", "rm", "$ID"), writers("INSERT, UPDATE, DELETE", "users")),
     (("memory", "restore", "$GONE"), writers("INSERT, UPDATE, DELETE", "memories")),
     (("memory", "pin", "$ID"), writers("UPDATE", "memories")),
     (
