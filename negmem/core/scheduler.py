@@ -255,11 +255,16 @@ class Scheduler:
         if time.monotonic() < self._tidy_at or self._stopped_by:
             return
         self._tidy_at = time.monotonic() + _DAY_S
+        known = len(self.session.warnings)
         try:
             done = purge(self.session, database=self.database)
         except NegmemError as error:
             self.emit("purge_failed", code=error.code, why=error.why or error.message)
             return
+        # Told as events: what this process writes is a line of JSON each.
+        for said in self.session.warnings[known:]:
+            self.emit("purge_incomplete", code=said["code"], why=said["message"])
+        del self.session.warnings[known:]
         if done.automation_runs or done.job_run_details:
             self.emit("runs_purged", own=done.automation_runs, of_pg_cron=done.job_run_details or 0)
 
