@@ -105,7 +105,11 @@ def test_a_run_that_is_ended_is_finished_by_the_next(
         cwd=negmem.cwd,
         preexec_fn=hear_interrupts,
     )
-    waits = f"SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = '{S}.facts'::regclass"
+    # What is read before the first job waits for the same lock: the job must have begun.
+    waits = (
+        f"SELECT count(*) FROM pg_locks, {S}.consolidation_jobs AS j"
+        f" WHERE NOT granted AND relation = '{S}.facts'::regclass AND j.status = 'running'"
+    )
     assert eventually(lambda: database.value(waits) > 0, limit_s=60)
     process.send_signal(number)
     out, _ = process.communicate(timeout=60)
