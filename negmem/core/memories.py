@@ -11,6 +11,13 @@ from uuid import UUID
 from psycopg.types.json import Jsonb
 
 from negmem.core import reflected
+from negmem.core.memory_texts import (
+    cleaned,
+    cleaned_metadata,
+    put_vector,
+    refresh,
+    vector_of,
+)
 from negmem.core.models.memory import (
     MEMORY_TYPES,
     AddedMemory,
@@ -20,7 +27,6 @@ from negmem.core.models.memory import (
 )
 from negmem.core.pii import gated, gated_write, guard_of
 from negmem.core.session import Session
-from negmem.core.text.clean import TextRefusedError, clean_text, clean_value
 from negmem.core.text.indexed import embedded_text
 from negmem.core.text.moments import in_utc, said_at
 from negmem.core.text.names import check_name
@@ -114,12 +120,12 @@ def add(
     moment = said_at(occurred_at, "occurred_at")
     if thread is not None:
         check_name(thread, "thread")
-    text, replaced = _clean(content)
-    clean_metadata, _ = _clean_metadata(metadata or {})
+    text, replaced = cleaned(content)
+    clean_metadata, _ = cleaned_metadata(metadata or {})
     screened = guard_of(session).screen(text, clean_metadata)
     text, clean_metadata = screened.text, screened.metadata
     vector = (
-        None if dry_run else _vector(session, embedded_text(clean_metadata.get("speaker"), text))
+        None if dry_run else vector_of(session, embedded_text(clean_metadata.get("speaker"), text))
     )
     if dry_run:
         return AddedMemory(memory=None, embedded=False, replaced_characters=replaced, dry_run=True)
@@ -147,8 +153,8 @@ def add(
         )
         if added is not None:
             mark_memories(database, session.app, {new_id: screened.marks}, {new_id: user})
-            _put_vector(session, scope, new_id, vector)
-            _refresh(session, scope, [new_id])
+            put_vector(session, scope, new_id, vector)
+            refresh(session, scope, [new_id])
     return AddedMemory(
         memory=_stored(session, user, new_id),
         embedded=vector is not None,
@@ -252,8 +258,8 @@ def edit(
         raise _deleted(memory_id)
     if memory_type is not None:
         check_type(memory_type)
-    text = before.content if content is None else _clean(content)[0]
-    changes, _ = _clean_metadata(metadata or {})
+    text = before.content if content is None else cleaned(content)[0]
+    changes, _ = cleaned_metadata(metadata or {})
     merged = {**(before.metadata or {}), **changes}
     merged = {key: value for key, value in merged.items() if value is not None}
     screened = guard_of(session).screen_again(text, merged, before.content, before.metadata or {})
@@ -265,7 +271,7 @@ def edit(
         return before.model_copy(update={"content": text, "type": new_type, "metadata": merged})
     old_index_text = embedded_text((before.metadata or {}).get("speaker"), before.content)
     new_index_text = embedded_text(merged.get("speaker"), text)
-    vector = None if new_index_text == old_index_text else _vector(session, new_index_text)
+    vector = None if new_index_text == old_index_text else vector_of(session, new_index_text)
     scope = _scope(session, user)
     database = session.database
     with database.transaction():
@@ -316,7 +322,7 @@ def edit(
         if new_index_text != old_index_text:
             database.rows("memory", "unindex", {**scope, "ids": [memory_id]})
             database.execute("memory", "drop_vectors", {**scope, "memory_id": memory_id})
-            _put_vector(session, scope, memory_id, vector)
+            put_vector(session, scope, memory_id, vector)
             database.rows("memory", "index", {**scope, "ids": [memory_id]})
     return _stored(session, user, memory_id)
 
@@ -402,93 +408,3 @@ def _deleted(memory_id: UUID) -> NegmemError:
         why=f"{memory_id} was removed",
         hint=f"negmem memory restore {memory_id}",
     )
-
-
-def _clean(content: str) -> tuple[str, int]:
-    if not isinstance(content, str):
-        raise UsageError(
-            "text_refused",
-            "the text can't be stored",
-            why=f"it is {type(content).__name__}, not text",
-            hint='negmem memory add "…" --user NAME',
-        )
-    try:
-        text, replaced = clean_text(content)
-    except TextRefusedError as error:
-        raise UsageError(
-            "text_refused",
-            "the text can't be stored",
-            why=f"{error.reason}: {error.detail}",
-            hint="store it in parts: negmem ingest FILE    has a turn for each",
-        ) from None
-    if not text.strip():
-        raise UsageError(
-            "text_refused",
-            "the text is blank",
-            why="a memory needs something to remember",
-            hint='negmem memory add "…" --user NAME',
-        )
-    return text, replaced.nul + replaced.surrogates + replaced.byte_order_marks
-
-
-def _clean_metadata(metadata: dict[str, Any]) -> tuple[dict[str, Any], int]:
-    if not isinstance(metadata, dict):
-        raise UsageError(
-            "text_refused",
-            "the metadata can't be stored",
-            why=f"it is {type(metadata).__name__}, not a dictionary",
-            hint="--metadata KEY=VALUE",
-        )
-    try:
-        value, replaced = clean_value(metadata)
-    except TextRefusedError as error:
-        raise UsageError(
-            "text_refused",
-            "the metadata can't be stored",
-            why=f"{error.reason}: {error.detail}",
-            hint="--metadata KEY=VALUE",
-        ) from None
-    assert isinstance(value, dict)
-    return dict(value), replaced.nul + replaced.surrogates
-
-
-def _vector(session: Session, text: str) -> tuple[int, list[float]] | None:
-    """The model's id and the vector of a text, or None with a warning that says why."""
-    from negmem.providers.embedding import EmbedderAbsent, Space, require_same_space, space_of
-
-    found = session.embedder_or_reason
-    if isinstance(found, EmbedderAbsent):
-        session.warn(found.code, f"stored without a vector: {found.message}")
-        return None
-    active = session.database.row("installation", "active_model", {"app_name": session.app})
-    if active is None:
-        session.warn(
-            "embedding_model_unset",
-            "stored without a vector: the app has no embedding model yet; negmem init sets one",
-        )
-        return None
-    stored = Space(active["provider"], active["model"], active["version"], active["dims"])
-    try:
-        require_same_space(stored, space_of(found))
-        vector = found.embed_documents([text])[0]
-    except NegmemError as error:
-        session.warn(error.code, f"stored without a vector: {error.message}; {error.why}")
-        return None
-    return int(active["id"]), [float(x) for x in vector]
-
-
-def _put_vector(
-    session: Session,
-    scope: dict[str, Any],
-    memory_id: UUID,
-    vector: tuple[int, list[float]] | None,
-) -> None:
-    if vector is not None:
-        params = {**scope, "memory_id": memory_id, "model_id": vector[0], "embedding": vector[1]}
-        session.database.execute("memory", "put_vector", params)
-
-
-def _refresh(session: Session, scope: dict[str, Any], ids: list[UUID]) -> None:
-    """Scores first, then terms: every writer locks rows of memories before the user's term statistics."""
-    session.database.rows("memory", "rescore_thread", {**scope, "ids": ids})
-    session.database.rows("memory", "index", {**scope, "ids": ids})

@@ -11,7 +11,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from negmem.core import associations, memories, summaries
-from negmem.core.facts import FactWrite, write_facts
+from negmem.core.fact_writing import FactWrite, write_facts
 from negmem.core.governance.decision_files import read_decisions
 from negmem.core.governance.decisions import decide, history
 from negmem.core.models.audit import Decided, Decision

@@ -14,7 +14,7 @@ from negmem.core import facts, installation, memories
 from negmem.core.evolution import dedup, prune
 from negmem.core.evolution.dedup_options import options
 from negmem.core.evolution.dedup_stores import store_of
-from negmem.core.facts import FactWrite, write_facts
+from negmem.core.fact_writing import FactWrite, write_facts
 from negmem.core.models.dedup import Deduplicated
 from negmem.core.session import Session, open_session
 from negmem.errors import NegmemError, UsageError

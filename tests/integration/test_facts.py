@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from negmem.core import fact_search, facts, installation
-from negmem.core.facts import FactWrite, write_facts
+from negmem.core.fact_writing import FactWrite, write_facts
 from negmem.core.session import Session, open_session
 from negmem.errors import NegmemError, UsageError
 from negmem.providers.embedding import EmbedderAbsent

@@ -13,7 +13,7 @@ import pytest
 
 from negmem.core import conflicts, fact_names, facts, installation, memories, merging
 from negmem.core.conflict_search import search_conflicts
-from negmem.core.facts import FactWrite, write_facts
+from negmem.core.fact_writing import FactWrite, write_facts
 from negmem.core.session import Session, open_session
 from negmem.providers.generation import Answer, Refusal, RefusalKind
 from tests.support.databases import TestDatabase

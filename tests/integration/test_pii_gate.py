@@ -65,7 +65,7 @@ NO_TEXT = {
     "associations.link": "ids and weights",
     "associations.unlink": "ids and weights",
     "facts.remove": "ids",
-    "facts.write_facts": "ids",
+    "fact_writing.write_facts": "ids",
     "facts.restore": "ids",
     "formation.consolidate": "counts and job states",
     "evolution.dedup.undo": "counts",

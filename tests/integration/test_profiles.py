@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from negmem.core import facts
+from negmem.core.fact_writing import FactWrite, write_facts
 from negmem.core.learning import profile
 from negmem.errors import NegmemError, UsageError
 from tests.support.cli import CliRunner
@@ -56,10 +56,10 @@ def test_a_profile_by_hand_and_by_extraction(database: TestDatabase) -> None:
         assert profile.set_field(session, "王芳", "name", "王芳").action == "added"
         assert profile.set_field(session, "王芳", "name", "王芳").action == "unchanged"
         assert profile.set_field(session, "王芳", "name", "王小芳").previous == "王芳"
-        facts.write_facts(
+        write_facts(
             session,
             "王芳",
-            [facts.FactWrite("profile", one, "x") for one in ("name", "allergy:nuts")],
+            [FactWrite("profile", one, "x") for one in ("name", "allergy:nuts")],
         )
         shown = profile.show(session, "王芳")
         assert [(one.field, one.value, one.declared) for one in shown.fields] == [

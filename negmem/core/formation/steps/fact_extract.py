@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from uuid import UUID
 
-from negmem.core.facts import FactWrite, write_facts
+from negmem.core.fact_writing import FactWrite, write_facts
 from negmem.core.formation.extraction.batches import Account, BatchResult, ask_model
 from negmem.core.formation.extraction.patterns import extract
 from negmem.core.formation.extraction.prompt import PROMPT_VERSION, SourceTurn

@@ -1,0 +1,194 @@
+"""Writing facts: what is checked, in whose words, embedded before a transaction opens, in batches."""
+
+from __future__ import annotations
+
+import json
+import random
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from psycopg.types.json import Jsonb
+
+from negmem.core.embedding import embed_texts
+from negmem.core.models.fact import FactOutcome
+from negmem.core.pii import guard_of
+from negmem.core.session import Session
+from negmem.core.text.clean import TextRefusedError, clean_text, clean_value
+from negmem.core.text.fact_words import fact_text, same_value
+from negmem.core.text.moments import in_utc
+from negmem.core.text.names import check_name
+from negmem.errors import NegmemError, UsageError
+
+MAX_TYPE_CHARACTERS = 50
+MAX_VALUE_CHARACTERS = 100_000
+BATCH_FACTS = 200
+"""How many facts one transaction writes at most."""
+
+_TRIES = 5
+# deadlock, serialization, lock timeout, and the unique key where a writer of other software was first
+_RETRIED = frozenset(("40P01", "40001", "55P03", "23505"))
+
+
+@dataclass(frozen=True)
+class FactWrite:
+    """One fact as it is to be known.
+
+    Args: value, JSON; valid_from and valid_until, when it is true (from None: when it was said, else
+    now; until None: open); occurred_at, when it was said; event_ids, the turns that say so; origin,
+    "manual" or "extracted"; confidence in 0..1.
+    """
+
+    type: str
+    key: str
+    value: Any
+    confidence: float = 1.0
+    origin: str = "extracted"
+    valid_from: datetime | None = None
+    valid_until: datetime | None = None
+    occurred_at: datetime | None = None
+    thread_id: UUID | None = None
+    event_ids: tuple[UUID, ...] = ()
+    run_id: UUID | None = None
+    extractor: str = "manual"
+    model: str | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+def write_facts(session: Session, user: str, facts: Sequence[FactWrite]) -> list[FactOutcome]:
+    """Write facts by key, in the order given; safe to repeat and to run at once.
+
+    A changed value supersedes the version before, which stays; a value set by hand stands until it is
+    changed by hand. The same value said again, or the same name in another spelling (北京, 北京市),
+    adds its sources. Texts are embedded before a transaction opens; each transaction takes at most
+    200 facts. Returns one outcome a fact, in order.
+    Raises: UsageError `fact_invalid`, `name_invalid`, `moment_malformed`, `text_refused`; NegmemError of
+    the database.
+    """
+    checked = [prepared(session, fact) for fact in facts]
+    outcomes: list[FactOutcome] = []
+    for start in range(0, len(checked), BATCH_FACTS):
+        for outcome in _write_batch(session, user, checked[start : start + BATCH_FACTS]):
+            position = start + outcome.position
+            outcomes.append(outcome.model_copy(update={"position": position}))
+    return outcomes
+
+
+def _write_batch(session: Session, user: str, facts: Sequence[FactWrite]) -> list[FactOutcome]:
+    scope = {"user_id": user, "app_name": session.app}
+    keys = {"types": [fact.type for fact in facts], "keys": [fact.key for fact in facts]}
+    known: dict[tuple[str, str], list[Any]] = {}
+    embedded = set()
+    for row in session.database.rows("facts", "standing", {**scope, **keys}):
+        known.setdefault((row["type"], row["key"]), []).append(row["value"])
+        if row["embedded"]:
+            embedded.add(fact_text(row["key"], row["value"]))
+    facts = [in_known_words(fact, known.setdefault((fact.type, fact.key), [])) for fact in facts]
+    texts = list(dict.fromkeys(fact_text(fact.key, fact.value) for fact in facts))
+    due = [text for text in texts if text not in embedded]
+    vectors = embed_texts(session, due)
+    by_text = dict(zip(due, vectors.vectors, strict=True)) if vectors else {}
+    documents = []
+    for fact in facts:
+        document = document_of(fact)
+        vector = by_text.get(fact_text(fact.key, fact.value))
+        if vectors is not None and vector is not None:
+            document["model_id"] = vectors.model_id
+            document["embedding"] = "[" + ",".join(map(repr, vector)) + "]"
+        documents.append(document)
+    params = {**scope, "facts": Jsonb(documents), "actor": session.actor}
+    for attempt in range(1, _TRIES + 1):
+        try:
+            with session.database.transaction():
+                rows = session.database.rows("facts", "upsert", params)
+            return [FactOutcome(**row) for row in rows]
+        except NegmemError as error:
+            if getattr(error, "sqlstate", "") not in _RETRIED or attempt == _TRIES:
+                raise
+            time.sleep(random.uniform(0.02, 0.1) * attempt)
+    raise AssertionError("the last try raises")
+
+
+def in_known_words(fact: FactWrite, known: list[Any]) -> FactWrite:
+    """The fact with a value that stands already, where it is only spelled in another way."""
+    if fact.value in known:
+        return fact
+    for value in known:
+        if same_value(value, fact.value):
+            return replace(fact, value=value)
+    known.append(fact.value)
+    return fact
+
+
+def prepared(session: Session, fact: FactWrite) -> FactWrite:
+    """The fact as it may be stored: checked, and under the policy on personal data.
+
+    Raises: UsageError `fact_invalid`, `name_invalid`, `moment_malformed`.
+    """
+    fact = _checked(fact)
+    screened = guard_of(session).screen(fact.key, fact.metadata, (fact.value,))
+    return replace(fact, key=screened.text, value=screened.beside[0], metadata=screened.metadata)
+
+
+def _checked(fact: FactWrite) -> FactWrite:
+    check_name(fact.type, "type of fact")
+    check_name(fact.key, "key of a fact")
+    if len(fact.type) > MAX_TYPE_CHARACTERS:
+        raise _invalid(
+            f"the type has {len(fact.type)} characters, at most {MAX_TYPE_CHARACTERS} are stored"
+        )
+    if fact.origin not in ("manual", "extracted"):
+        raise _invalid(f"its origin is {fact.origin[:40]!r}, neither manual nor extracted")
+    if not 0 <= fact.confidence <= 1:
+        raise _invalid(f"its confidence is {fact.confidence:g}, not in 0..1")
+    starts = in_utc(fact.valid_from, "valid_from")
+    ends = in_utc(fact.valid_until, "valid_until")
+    if starts is not None and ends is not None and starts >= ends:
+        raise _invalid(f"it ends at {ends.isoformat()}, not after its start {starts.isoformat()}")
+    try:
+        value, _ = clean_value(fact.value)
+        metadata, _ = clean_value(dict(fact.metadata))
+        key, _ = clean_text(fact.key)
+    except TextRefusedError as error:
+        raise _invalid(f"{error.reason}: {error.detail}") from None
+    if (size := len(json.dumps(value, ensure_ascii=False))) > MAX_VALUE_CHARACTERS:
+        raise _invalid(f"its value has {size:,} characters, at most {MAX_VALUE_CHARACTERS:,}")
+    assert isinstance(metadata, dict)
+    return replace(fact, key=key.strip(), value=value, metadata=metadata)
+
+
+def _invalid(why: str) -> UsageError:
+    return UsageError(
+        "fact_invalid",
+        "this can't be a fact",
+        why=why,
+        hint="negmem fact set profile city 北京 --user NAME",
+    )
+
+
+def document_of(fact: FactWrite) -> dict[str, Any]:
+    """The fact as the SQL function `upsert_facts` takes it, without a vector."""
+
+    def moment(value: datetime | None, name: str) -> str | None:
+        found = in_utc(value, name)
+        return None if found is None else found.isoformat()
+
+    return {
+        "type": fact.type,
+        "key": fact.key,
+        "value": fact.value,
+        "confidence": fact.confidence,
+        "origin": fact.origin,
+        "valid_from": moment(fact.valid_from, "valid_from"),
+        "valid_until": moment(fact.valid_until, "valid_until"),
+        "occurred_at": moment(fact.occurred_at, "occurred_at"),
+        "thread_id": None if fact.thread_id is None else str(fact.thread_id),
+        "event_ids": [str(event) for event in fact.event_ids],
+        "run_id": None if fact.run_id is None else str(fact.run_id),
+        "extractor": fact.extractor,
+        "model": fact.model,
+        "metadata": dict(fact.metadata),
+    }
