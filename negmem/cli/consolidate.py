@@ -63,7 +63,7 @@ State = Annotated[
     typer.Option(
         "--state",
         metavar="STATE",
-        help="With --list: running, parked, due, waiting, completed or cancelled.",
+        help="With --list: running, parked, due, waiting, held_back, completed or cancelled.",
     ),
 ]
 

@@ -104,6 +104,8 @@ def link(
         "association_type": association_type,
     }
     with session.database.transaction():
+        if not dry_run:
+            session.database.execute("memory", "add_user", scope)
         session.database.rows("associations", "lock_ends", {**scope, "ids": [source, target]})
         kinds = _ends(session, user, [source, target])
         before = session.database.row("associations", "find", place)

@@ -462,6 +462,7 @@ def _write(
         "model_used": text.model_used,
     }
     with database.transaction():
+        database.execute("memory", "add_user", scope)
         locked = database.row("summaries", "lock", scope)
         if (0 if locked is None else locked["version"]) != version:
             return False

@@ -2,8 +2,9 @@
 --
 -- One user's jobs run one at a time, so that steps which compare all that a user has meet no other writer
 -- of their kind. A job whose lease ran out is taken over; one that lost its workers p_max_lost times
--- without a step getting done in between is parked instead. p_gated leaves out users who are paused or
--- held, as the scheduler must; users who are being erased are left out always.
+-- without a step getting done in between is parked instead. Users who are paused or being erased are left
+-- out always: nothing is to be made of their words. p_gated leaves out users under a legal hold too, as the
+-- scheduler must.
 --
 -- p_lease is how long the worker may be silent. p_user_id, p_thread_id, p_job_types NULL: all.
 --
@@ -67,8 +68,8 @@ BEGIN
         IF EXISTS (
                 SELECT 1 FROM users AS u
                 WHERE u.user_id = v_next.user_id AND u.app_name = p_app_name
-                    AND (u.erasing_since IS NOT NULL
-                        OR p_gated AND (u.paused_at IS NOT NULL OR u.held_at IS NOT NULL)))
+                    AND (u.erasing_since IS NOT NULL OR u.paused_at IS NOT NULL
+                        OR p_gated AND u.held_at IS NOT NULL))
             OR NOT pg_try_advisory_xact_lock(
                 hashtextextended('negmem:consolidation:' || current_schema() || ':' || p_app_name
                     || ':' || v_next.user_id, 0))

@@ -110,7 +110,7 @@ WHERE t.user_id = %(user_id)s::varchar AND t.app_name = %(app_name)s::varchar
 SELECT t.user_id::text AS user_id, t.id AS thread_id
 FROM :"schema".threads AS t
 LEFT JOIN :"schema".users AS u ON u.user_id = t.user_id AND u.app_name = t.app_name
-WHERE t.app_name = %(app_name)s::varchar AND u.erasing_since IS NULL
+WHERE t.app_name = %(app_name)s::varchar AND u.erasing_since IS NULL AND u.paused_at IS NULL
     AND (%(user_id)s::varchar IS NULL OR t.user_id = %(user_id)s::varchar)
     AND (%(thread_id)s::uuid IS NULL OR t.id = %(thread_id)s::uuid)
     AND NOT EXISTS (
@@ -131,7 +131,7 @@ ORDER BY t.user_id, t.id;
 SELECT t.user_id::text AS user_id, NULL::uuid AS thread_id
 FROM :"schema".threads AS t
 LEFT JOIN :"schema".users AS u ON u.user_id = t.user_id AND u.app_name = t.app_name
-WHERE t.app_name = %(app_name)s::varchar AND u.erasing_since IS NULL
+WHERE t.app_name = %(app_name)s::varchar AND u.erasing_since IS NULL AND u.paused_at IS NULL
     AND (%(user_id)s::varchar IS NULL OR t.user_id = %(user_id)s::varchar)
     AND NOT EXISTS (
         SELECT 1 FROM :"schema".consolidation_jobs AS j
@@ -165,9 +165,9 @@ SELECT count(*) FILTER (WHERE q.state = 'due')::integer AS due,
 FROM (
     SELECT j.next_attempt_at,
         CASE WHEN j.status = 'failed' THEN 'parked'
-            WHEN u.erasing_since IS NOT NULL
-                OR %(gated)s::boolean AND (u.paused_at IS NOT NULL OR u.held_at IS NOT NULL) THEN 'held_back'
             WHEN j.status = 'running' AND j.lease_until >= clock_timestamp() THEN 'running'
+            WHEN u.erasing_since IS NOT NULL OR u.paused_at IS NOT NULL
+                OR %(gated)s::boolean AND u.held_at IS NOT NULL THEN 'held_back'
             WHEN j.status = 'running' OR j.next_attempt_at <= clock_timestamp() THEN 'due'
             ELSE 'waiting' END AS state
     FROM :"schema".consolidation_jobs AS j
@@ -181,12 +181,14 @@ FROM (
 
 -- name: list
 -- params: app_name, user_id, thread_id, job_types, states, limit
--- returns: the jobs of the scope: running, parked, due and waiting ones first, then those that ended, latest first
+-- returns: the jobs of the scope: running, parked, due, waiting and held back ones first, then those that ended, latest first
 SELECT q.*
 FROM (
     SELECT j.id, j.user_id::text AS "user", t.external_id AS thread, j.job_type::text AS job,
         CASE WHEN j.status = 'running' AND j.lease_until >= clock_timestamp() THEN 'running'
             WHEN j.status = 'failed' AND j.parked_at IS NOT NULL THEN 'parked'
+            WHEN j.status IN ('pending', 'running')
+                AND (u.erasing_since IS NOT NULL OR u.paused_at IS NOT NULL) THEN 'held_back'
             WHEN j.status = 'running' OR j.status = 'pending' AND j.next_attempt_at <= clock_timestamp() THEN 'due'
             WHEN j.status = 'pending' THEN 'waiting'
             ELSE j.status::text END AS state,
@@ -195,14 +197,16 @@ FROM (
     FROM :"schema".consolidation_jobs AS j
     LEFT JOIN :"schema".threads AS t
         ON t.user_id = j.user_id AND t.app_name = j.app_name AND t.id = j.thread_id
+    LEFT JOIN :"schema".users AS u ON u.user_id = j.user_id AND u.app_name = j.app_name
     WHERE j.app_name = %(app_name)s::varchar
         AND (%(user_id)s::varchar IS NULL OR j.user_id = %(user_id)s::varchar)
         AND (%(thread_id)s::uuid IS NULL OR j.thread_id = %(thread_id)s::uuid)
         AND (%(job_types)s::text[] IS NULL OR j.job_type = ANY (%(job_types)s::text[]))
 ) AS q
 WHERE %(states)s::text[] IS NULL OR q.state = ANY (%(states)s::text[])
-ORDER BY CASE q.state WHEN 'running' THEN 1 WHEN 'parked' THEN 2 WHEN 'due' THEN 3 WHEN 'waiting' THEN 4 ELSE 5 END,
-    CASE WHEN q.state IN ('due', 'waiting') THEN q.next_attempt_at END,
+ORDER BY CASE q.state WHEN 'running' THEN 1 WHEN 'parked' THEN 2 WHEN 'due' THEN 3 WHEN 'waiting' THEN 4
+        WHEN 'held_back' THEN 5 ELSE 6 END,
+    CASE WHEN q.state IN ('due', 'waiting', 'held_back') THEN q.next_attempt_at END,
     COALESCE(q.completed_at, q.created_at) DESC, q.id
 LIMIT %(limit)s::integer;
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from negmem.core.formation import queue
+from negmem.core.formation.consolidate import list_queue
 from negmem.core.formation.pipeline import StepOutcome, Work
 from negmem.core.formation.queue import Backoff, Scope
 from tests.support.consolidating import JOBS, consolidate, consolidating, queue_threads
@@ -176,6 +177,25 @@ def test_a_failed_job_waits_longer_each_time_and_is_parked_at_last(
         assert (counts.due, counts.parked) == (1, 0)
 
 
+def test_a_job_counts_once_by_what_became_of_it_last(
+    database: TestDatabase, tmp_path: Path
+) -> None:
+    queue_threads(database, users=2, threads=1)
+    tries: Counter[str] = Counter()
+
+    def weak(work: Work) -> StepOutcome:
+        tries[work.user] += 1
+        is_bad = work.user == "user1" or tries[work.user] < 3
+        return StepOutcome("failed", "moody") if is_bad else StepOutcome("done")
+
+    with steps({"weak": weak}), consolidating(database, tmp_path, ["weak"]) as session:
+        run = consolidate(session)
+        assert tries == {"user1": 5, "user2": 3}
+        assert (run.jobs.done, run.jobs.failed, run.jobs.parked) == (1, 1, 1)
+        assert [one.became for one in run.failures] == ["parked"]
+        assert (run.steps["weak"].failed, run.steps["weak"].done) == (7, 1)
+
+
 def test_what_was_said_first_is_read_first(database: TestDatabase, tmp_path: Path) -> None:
     lines = [
         conversation(f"{day}日", "在吗", datetime=f"2026-03-0{day}T09:00:00Z")
@@ -219,7 +239,7 @@ def test_what_is_stored_while_a_job_runs_makes_the_next_one(
         assert [row[2] for row in database.rows(JOBS)] == ["completed", "completed"]
 
 
-def test_gates_bind_the_scheduler_and_erasure_binds_all(
+def test_a_hold_binds_the_scheduler_a_pause_and_erasure_bind_all(
     database: TestDatabase, tmp_path: Path
 ) -> None:
     queue_threads(database, users=4, threads=1)
@@ -229,7 +249,12 @@ def test_gates_bind_the_scheduler_and_erasure_binds_all(
         gated = consolidate(session, gated=True)
         assert (gated.jobs.done, gated.queue.held_back) == (1, 3)
         free = consolidate(session)
-        assert (free.jobs.done, free.queue.held_back) == (2, 1)
+        assert (free.jobs.done, free.queue.held_back) == (1, 2)
+        assert consolidate(session, job="full_consolidation").queued == 2
+        listed = list_queue(session, state="held_back")
+        assert {job.user for job in listed.jobs} == {"user1", "user3"}
+        database.rows("UPDATE negentropy.users SET paused_at = NULL")
+        assert consolidate(session).jobs.done == 1
 
 
 def test_a_named_job_is_queued_for_what_changed(database: TestDatabase, tmp_path: Path) -> None:

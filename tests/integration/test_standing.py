@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from negmem.core import facts, memories
+from negmem.core import associations, facts, memories, summaries
 from negmem.core.formation.ingest import Ingest, IngestOptions
 from negmem.core.governance.decisions import history
 from negmem.core.governance.standing import show, stand
@@ -18,12 +18,15 @@ from tests.support.ingesting import conversation, session_on, write_lines
 
 def test_nothing_is_remembered_of_who_is_paused(database: TestDatabase, tmp_path: Path) -> None:
     with session_on(database) as session:
-        memories.add(session, "alice", "以前说的话")
+        said_before = ("我住在杭州，在一家书店上班。", "I have worked there for three years.")
+        two = [memories.add(session, "alice", text).memory.id for text in said_before]
         assert stand(session, "alice", "object", reason="她不愿意").changed
         assert not stand(session, "alice", "pause").changed, "it stands already"
         for write in (
             lambda: memories.add(session, "alice", "新的"),
             lambda: facts.set_fact(session, "alice", "profile", "城市", "北京"),
+            lambda: summaries.refresh(session, "alice"),
+            lambda: associations.link(session, "alice", *two),
         ):
             with pytest.raises(NegmemError) as refused:
                 write()
@@ -32,7 +35,7 @@ def test_nothing_is_remembered_of_who_is_paused(database: TestDatabase, tmp_path
         path = write_lines(tmp_path / "t.jsonl", lines)
         done = Ingest(session, IngestOptions(path=str(path))).run()
         assert (done.memories, session.warnings[-1]["code"]) == (2, "user_paused")
-        assert memories.list_memories(session, "alice").total == 1, "what is stored can be read"
+        assert memories.list_memories(session, "alice").total == 2, "what is stored can be read"
         stand(session, "alice", "resume")
         assert Ingest(session, IngestOptions(path=str(path))).run().memories == 2
         said = [(one.subject, one.decision, one.note) for one in history(session, "alice").entries]

@@ -94,7 +94,7 @@ def _draw_counts(console: Console, counts: QueueCounts) -> None:
             (counts.due, "due"),
             (counts.running, "running"),
             (counts.waiting, "waiting"),
-            (counts.held_back, "of users who may not be worked on"),
+            (counts.held_back, "of users who are paused, held or being erased"),
         )
         if number
     ]

@@ -28,7 +28,7 @@ from negmem.errors import NegmemError, UsageError
 if TYPE_CHECKING:
     from negmem.providers.generation import Generator
 
-STATES = ("running", "parked", "due", "waiting", "completed", "cancelled")
+STATES = ("running", "parked", "due", "waiting", "held_back", "completed", "cancelled")
 _COUNTED = ("memories", "facts", "conflicts", "links", "duplicates_merged")
 # How long workers may take to let go after Ctrl-C before their jobs are given back for them.
 _LET_GO_S = 2.0
@@ -212,7 +212,7 @@ class Consolidation:
             extractor=self._extractor,
             workers=self._workers,
             steps=dict(self._tally.steps),
-            failures=list(self._tally.failures),
+            failures=self._tally.failures,
             planned=self._planned,
             interrupted=self._interrupted,
             dry_run=self._options.dry_run,

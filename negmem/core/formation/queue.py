@@ -22,7 +22,7 @@ from negmem.db.connect import Database
 
 @dataclass(frozen=True)
 class Scope:
-    """Which jobs are meant; None: all. `gated` leaves out users who are paused or held."""
+    """Which jobs are meant; None: all. `gated` leaves out users under a legal hold."""
 
     app: str
     user: str | None = None

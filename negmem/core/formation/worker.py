@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
+from uuid import UUID
 
 from negmem.core.formation import queue
 from negmem.core.formation.lease import Hold, LeaseKeeper
@@ -47,22 +48,38 @@ class Plan:
 
 @dataclass
 class Tally:
-    """What the workers of a run did so far; safe from several threads."""
+    """What the workers of a run did so far; safe from several threads.
 
-    jobs: Counter[str] = field(default_factory=Counter)
+    A job that was tried several times counts once, by what became of it last.
+    """
+
     counts: Counter[str] = field(default_factory=Counter)
     steps: dict[str, StepTotals] = field(default_factory=dict)
-    failures: list[JobFailure] = field(default_factory=list)
+    _outcomes: dict[UUID, tuple[str, JobFailure | None]] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def add(
-        self, outcome: str, run: JobRun | None = None, failure: JobFailure | None = None
-    ) -> None:
-        """Count a job that ended: done, skipped, failed, parked (failed too), released or lost."""
+    @property
+    def jobs(self) -> Counter[str]:
+        """How many jobs ended how."""
         with self._lock:
-            self.jobs[outcome] += 1
-            if failure is not None:
-                self.failures.append(failure)
+            return Counter(outcome for outcome, _ in self._outcomes.values())
+
+    @property
+    def failures(self) -> list[JobFailure]:
+        """The jobs that failed at their last attempt, in the order in which they were first tried."""
+        with self._lock:
+            return [failure for _, failure in self._outcomes.values() if failure is not None]
+
+    def add(
+        self,
+        job_id: UUID,
+        outcome: str,
+        run: JobRun | None = None,
+        failure: JobFailure | None = None,
+    ) -> None:
+        """Note how a job ended: done, skipped, failed, parked (failed too), released or lost."""
+        with self._lock:
+            self._outcomes[job_id] = (outcome, failure)
             for name, record in ({} if run is None else run.now).items():
                 self._add_step(name, record)
 
@@ -145,10 +162,10 @@ class Worker:
             except WorkStopped:
                 if not hold.is_lost:
                     self._finish(job, "released")
-                    self._tally.add("released")
+                    self._tally.add(job.id, "released")
                 raise
             except LeaseLostError:
-                self._tally.add("lost")
+                self._tally.add(job.id, "lost")
                 return
             finally:
                 self.hold = self.job = None
@@ -196,9 +213,9 @@ class Worker:
             job, outcome, result=result, error=error, at_least_s=run.retry_after_s
         )
         if became is None:
-            self._tally.add("lost", run)
+            self._tally.add(job.id, "lost", run)
         elif error is None:
-            self._tally.add("skipped" if run.was_skipped else "done", run)
+            self._tally.add(job.id, "skipped" if run.was_skipped else "done", run)
         else:
             failure = JobFailure(
                 id=job.id,
@@ -208,7 +225,7 @@ class Worker:
                 became=became,
                 error=error,
             )
-            self._tally.add("parked" if became == "parked" else "failed", run, failure)
+            self._tally.add(job.id, "parked" if became == "parked" else "failed", run, failure)
 
     def give_back(self, database: Database) -> None:
         """From another thread: the job that this worker still has goes back to the queue."""
@@ -217,7 +234,7 @@ class Worker:
             return
         hold.is_lost = True
         if queue.finish(database, job.id, self.name, "released", backoff=self._plan.backoff):
-            self._tally.add("released")
+            self._tally.add(job.id, "released")
 
     def _finish(self, job: Job, outcome: str, **more: Any) -> str | None:
         return self._safely(

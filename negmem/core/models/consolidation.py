@@ -27,8 +27,8 @@ class StepRecord(Model):
 class QueuedJob(Model):
     """A job of the queue.
 
-    `state` is running, parked, due, waiting (for its next attempt), completed or cancelled; `thread`
-    None means the whole user; `worker` says which machine and process has it, until `lease_until`.
+    `state` is running, parked, due, waiting (for its next attempt), held_back (its user is paused or being
+    erased), completed or cancelled; `thread` None means the whole user; `worker` says which machine and process has it, until `lease_until`.
     """
 
     id: UUID
@@ -51,7 +51,7 @@ class QueuedJob(Model):
 class QueueCounts(Model):
     """How many jobs of the scope stand where.
 
-    `held_back` may not be worked on because of their user; `next_attempt_at` is the first of those
+    `held_back` may not be worked on while their user is paused or being erased; `next_attempt_at` is the first of those
     that wait.
     """
 
@@ -72,7 +72,8 @@ class Queue(Model):
 
 
 class JobCounts(Model):
-    """Jobs of a run: done; failed, to be tried again or parked; skipped, with nothing to do in any step.
+    """Jobs of a run, each once, by how it ended last: done; failed, to be tried again or parked; skipped,
+    with nothing to do in any step.
 
     `released` went back to the queue because the run ended, `lost` were taken over by others.
     """
@@ -108,7 +109,7 @@ class LlmUse(Model):
 
 
 class JobFailure(Model):
-    """A job that failed in this run."""
+    """A job that failed at its last attempt in this run."""
 
     id: UUID
     user: str
