@@ -5,7 +5,8 @@
 -- is itself ended by what is known to come later, so that old news read late land in their place. An open row that is
 -- ended keeps its id (before superseded_at its end was believed to be open); one with an end is expired and copied. At
 -- the same moment the later word corrects the earlier. A value with an end of its own is an exception: what holds
--- without end goes on after it. Said again, by the same event or another, a value only gains sources and confidence.
+-- without end goes on after it. Said again, by the same event or another, a value only gains sources and confidence;
+-- where it was said before what is known of it, it begins then.
 --
 -- Strategies: preference and rule contradict, profile, plan and relation are updated, both supersede; any other type
 -- is refined, which supersedes with more confidence and else keeps both. Set by hand, a value stands against what is
@@ -44,7 +45,7 @@ DECLARE
     v_strategy text;
     v_now timestamptz;
     v_until timestamptz;
-    v_beside boolean;
+    v_is_same boolean;
     v_hidden uuid[] := '{}';
     v_shown uuid[] := '{}';
     v_threads uuid[] := '{}';
@@ -71,7 +72,7 @@ BEGIN
         v_action := NULL;
         v_old := NULL;
         v_conflict := NULL;
-        v_beside := false;
+        v_is_same := false;
         v_until := w.ends;
         v_next := NULL;
         v_next_from := NULL;
@@ -156,7 +157,8 @@ BEGIN
                 FOR UPDATE;
             END IF;
         ELSIF v_action IS NULL THEN
-            SELECT f.id, f.valid_from INTO v_next, v_next_from
+            SELECT f.id, f.valid_from, f.value = w.value AND (f.origin <> 'manual' OR w.origin = 'manual')
+            INTO v_next, v_next_from, v_is_same
             FROM facts AS f
             WHERE f.user_id = p_user_id AND f.app_name = p_app_name AND f.fact_type = w.fact_type AND f.key = w.key
                 AND f.deleted_at IS NULL AND f.expired_at IS NULL AND f.valid_from > w.starts
@@ -167,7 +169,7 @@ BEGIN
         END IF;
 
         IF v_action IS NULL THEN
-            v_id := gen_random_uuid();
+            v_id := CASE WHEN v_is_same THEN v_next ELSE gen_random_uuid() END;
             v_action := CASE WHEN v_next IS NULL THEN 'added' ELSE 'earlier' END;
             IF w.ends IS NULL AND v_strategy = 'refinement' AND w.origin <> 'manual' AND v_next IS NULL THEN
                 SELECT f.id INTO v_old
@@ -180,12 +182,16 @@ BEGIN
                     v_until := 'infinity';
                 END IF;
             END IF;
-            INSERT INTO facts (user_id, app_name, id, thread_id, fact_type, key, value, confidence, origin,
-                valid_from, valid_until, status, created_at, metadata)
-            VALUES (p_user_id, p_app_name, v_id, w.thread_id, w.fact_type, w.key, w.value, w.confidence, w.origin,
-                NULLIF(w.starts, '-infinity'), COALESCE(v_until, 'infinity'),
-                CASE WHEN v_next_from <= v_now THEN 'superseded' ELSE 'active' END, v_now, w.metadata);
-            IF v_next IS NOT NULL THEN
+            IF v_is_same THEN
+                PERFORM backdate_fact(p_user_id, p_app_name, v_id, w.starts, w.confidence, w.origin, v_now);
+            ELSE
+                INSERT INTO facts (user_id, app_name, id, thread_id, fact_type, key, value, confidence, origin,
+                    valid_from, valid_until, status, created_at, metadata)
+                VALUES (p_user_id, p_app_name, v_id, w.thread_id, w.fact_type, w.key, w.value, w.confidence, w.origin,
+                    NULLIF(w.starts, '-infinity'), COALESCE(v_until, 'infinity'),
+                    CASE WHEN v_next_from <= v_now THEN 'superseded' ELSE 'active' END, v_now, w.metadata);
+            END IF;
+            IF v_next IS NOT NULL AND NOT v_is_same THEN
                 UPDATE facts AS f
                 SET superseded_by = v_next, superseded_at = v_now
                 WHERE f.user_id = p_user_id AND f.app_name = p_app_name AND f.id = v_id;

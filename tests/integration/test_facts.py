@@ -97,6 +97,30 @@ def test_old_news_read_late_land_in_their_place(session: Session) -> None:
     assert again.action == "unchanged"
 
 
+def test_a_value_that_was_said_before_begins_then(session: Session) -> None:
+    now = write(session, "city", "上海", occurred_at=day(10), confidence=0.7)
+    read = datetime.now(timezone.utc)
+    for _ in range(2):
+        write(session, "city", "上海", occurred_at=day(5), confidence=0.9)
+        fact = facts.show(session, "alice", now.id)
+        assert (fact.valid_from, fact.confidence, fact.status) == (day(5), 0.9, "active")
+    assert true_at(session, day(7)) == {"city": "上海"}
+    assert true_at(session, day(7), believed_at=read) == {}, "it was not known yet"
+    assert true_at(session, day(12), believed_at=read) == {"city": "上海"}
+    standing = [
+        one for one in facts.history(session, "alice", now.id).versions if not one.expired_at
+    ]
+    assert [one.id for one in standing] == [now.id]
+
+    write(session, "city", "北京", occurred_at=day(1))
+    moved = write(session, "city", "上海", occurred_at=day(3))
+    assert (moved.action, moved.id) == ("superseded", now.id)
+    assert [true_at(session, day(n))["city"] for n in (2, 4, 11)] == ["北京", "上海", "上海"]
+    write(session, "name", "芳", occurred_at=day(9), origin="manual")
+    assert write(session, "name", "芳", occurred_at=day(1)).action == "earlier"
+    assert facts.list_facts(session, "alice", key="name").facts[0].valid_from == day(9)
+
+
 def test_a_correction_of_the_same_moment_was_never_true(session: Session) -> None:
     write(session, "city", "北京", occurred_at=day(1))
     known = datetime.now(timezone.utc)
