@@ -6,7 +6,7 @@ _negmem_command()
 {
     commands="" options=""
     case "$1" in
-        "") commands="init doctor demo db config sync diff automation scheduler ingest consolidate memory fact conflict summary core instruction profile entity learn namespace search context recall feedback metrics audit user import pii retention curator embed bench completions uninstall" options="--version --help" ;;
+        "") commands="init doctor demo db config sync diff automation scheduler ingest consolidate memory fact conflict summary core instruction profile entity learn proposals namespace tools search context recall feedback metrics audit user import pii retention curator embed bench completions uninstall" options="--version --help" ;;
         "init") commands="" options="--embedder --dims --roles --dry-run --yes $_negmem_shared --help" ;;
         "doctor") commands="" options="--fix --list --only --format --fail-on --exit-zero --dry-run --yes $_negmem_shared --help" ;;
         "demo") commands="" options="--dry-run --yes $_negmem_shared --help" ;;
@@ -99,11 +99,20 @@ _negmem_command()
         "learn rm") commands="" options="--user --reason --expected-version --dry-run --yes $_negmem_shared --help" ;;
         "learn versions") commands="" options="--user $_negmem_shared --help" ;;
         "learn undo") commands="" options="--user --dry-run --yes $_negmem_shared --help" ;;
+        "proposals") commands="list show approve reject" options="--help" ;;
+        "proposals list") commands="" options="--user --namespace --store --status --limit --offset $_negmem_shared --help" ;;
+        "proposals show") commands="" options="--user $_negmem_shared --help" ;;
+        "proposals approve") commands="" options="--user --actor --reason --anyway --dry-run --yes $_negmem_shared --help" ;;
+        "proposals reject") commands="" options="--user --actor --reason --dry-run --yes $_negmem_shared --help" ;;
         "namespace") commands="create list grant revoke" options="--help" ;;
         "namespace create") commands="" options="--admin --dry-run --yes $_negmem_shared --help" ;;
         "namespace list") commands="" options="--user $_negmem_shared --help" ;;
         "namespace grant") commands="" options="--role --dry-run --yes $_negmem_shared --help" ;;
         "namespace revoke") commands="" options="--dry-run --yes $_negmem_shared --help" ;;
+        "tools") commands="list schema call" options="--help" ;;
+        "tools list") commands="" options="$_negmem_shared --help" ;;
+        "tools schema") commands="" options="$_negmem_shared --help" ;;
+        "tools call") commands="" options="--user --arguments --namespace --thread --agent --dry-run --yes $_negmem_shared --help" ;;
         "search") commands="" options="--user --level --limit --offset --kind --type --thread --since --until --as-of --where --semantic-weight --keyword-weight --explain --why-not --strict --no-record $_negmem_shared --help" ;;
         "context") commands="" options="--user --max-tokens --thread --blocks --level --strict --no-record $_negmem_shared --help" ;;
         "recall") commands="" options="--user --max-tokens --refresh --no-record $_negmem_shared --help" ;;
@@ -137,8 +146,8 @@ _negmem_command()
         "retention explain") commands="" options="--user $_negmem_shared --help" ;;
         "retention purge") commands="" options="--user --dry-run --yes $_negmem_shared --help" ;;
         "curator") commands="prune dedup" options="--help" ;;
-        "curator prune") commands="" options="--user --max-age-days --max-count --store --compat --dry-run --yes $_negmem_shared --help" ;;
-        "curator dedup") commands="" options="--user --exact --semantic --threshold --store --compat --max-comparisons --after --undo --dry-run --yes $_negmem_shared --help" ;;
+        "curator prune") commands="" options="--user --max-age-days --max-count --store --namespace --undo --compat --dry-run --yes $_negmem_shared --help" ;;
+        "curator dedup") commands="" options="--user --exact --semantic --threshold --store --namespace --compat --max-comparisons --after --undo --dry-run --yes $_negmem_shared --help" ;;
         "embed") commands="status migrate" options="--help" ;;
         "embed status") commands="" options="$_negmem_shared --help" ;;
         "embed migrate") commands="" options="--rollback --confirm --cancel --max-cost --dry-run --yes $_negmem_shared --help" ;;
@@ -357,9 +366,27 @@ _negmem_values()
         "learn rm --expected-version") values="@word" ;;
         "learn versions --user" | "learn versions -u") values="@word" ;;
         "learn undo --user" | "learn undo -u") values="@word" ;;
+        "proposals list --user" | "proposals list -u") values="@word" ;;
+        "proposals list --namespace") values="@word" ;;
+        "proposals list --store") values="profile memory entity knowledge" ;;
+        "proposals list --status") values="pending stale failed applied rejected expired" ;;
+        "proposals list --limit") values="@word" ;;
+        "proposals list --offset") values="@word" ;;
+        "proposals show --user" | "proposals show -u") values="@word" ;;
+        "proposals approve --user" | "proposals approve -u") values="@word" ;;
+        "proposals approve --actor") values="@word" ;;
+        "proposals approve --reason") values="@word" ;;
+        "proposals reject --user" | "proposals reject -u") values="@word" ;;
+        "proposals reject --actor") values="@word" ;;
+        "proposals reject --reason") values="@word" ;;
         "namespace create --admin") values="@word" ;;
         "namespace list --user" | "namespace list -u") values="@word" ;;
         "namespace grant --role") values="reader writer admin" ;;
+        "tools call --user" | "tools call -u") values="@word" ;;
+        "tools call --arguments") values="@word" ;;
+        "tools call --namespace") values="@word" ;;
+        "tools call --thread") values="@word" ;;
+        "tools call --agent") values="@word" ;;
         "search --user" | "search -u") values="@word" ;;
         "search --level") values="auto hybrid vector keyword ilike" ;;
         "search --limit" | "search -n") values="@word" ;;
@@ -457,9 +484,12 @@ _negmem_values()
         "curator prune --max-age-days") values="@word" ;;
         "curator prune --max-count") values="@word" ;;
         "curator prune --store") values="@word" ;;
+        "curator prune --namespace") values="@word" ;;
+        "curator prune --undo") values="@word" ;;
         "curator dedup --user" | "curator dedup -u") values="@word" ;;
         "curator dedup --threshold") values="@word" ;;
         "curator dedup --store") values="@word" ;;
+        "curator dedup --namespace") values="@word" ;;
         "curator dedup --max-comparisons") values="@word" ;;
         "curator dedup --after") values="@word" ;;
         "curator dedup --undo") values="@word" ;;

@@ -92,6 +92,8 @@ class AsyncMemory:
         self.entity = AsyncEntities(self)
         self.learn = AsyncLearnings(self)
         self.namespace = AsyncNamespaces(self)
+        self.proposals = AsyncProposals(self)
+        self.tools = AsyncTools(self)
         self.automation = AsyncAutomation(self)
         self.consolidation = AsyncConsolidation(self)
 
@@ -240,6 +242,15 @@ class AsyncNamespaces(_Noun):
     revoke = _awaited_of("namespace", api.Namespaces.revoke)
 
 
+class AsyncProposals(_Noun):
+    """`mem.proposals`: writes that wait for a person."""
+
+    list = _awaited_of("proposals", api.Proposals.list)
+    show = _awaited_of("proposals", api.Proposals.show)
+    approve = _awaited_of("proposals", api.Proposals.approve)
+    reject = _awaited_of("proposals", api.Proposals.reject)
+
+
 class AsyncInstructions(_Noun):
     """`mem.instruction`: how an app's agents should behave, version by version."""
 
@@ -274,6 +285,14 @@ class AsyncUsers(_Noun):
     release = _awaited_of("user", api.Users.release)
 
 
+class AsyncTools(_Noun):
+    """`mem.tools`: the tools of agents."""
+
+    list = _awaited_of("tools", api.Tools.list)
+    schema = _awaited_of("tools", api.Tools.schema)
+    call = _awaited_of("tools", api.Tools.call)
+
+
 class AsyncPii(_Noun):
     """`mem.pii`: personal data, where it stands and what becomes of it."""
 
@@ -297,6 +316,7 @@ class AsyncCurator(_Noun):
     prune = _awaited_of("curator", api.Curator.prune)
     dedup = _awaited_of("curator", api.Curator.dedup)
     undo_dedup = _awaited_of("curator", api.Curator.undo_dedup)
+    undo_prune = _awaited_of("curator", api.Curator.undo_prune)
 
 
 class AsyncBenchmarks(_Noun):

@@ -18,8 +18,10 @@ from negmem.api.memory import Memory, connect
 from negmem.api.namespaces import Namespaces
 from negmem.api.pii import Pii
 from negmem.api.profiles import Profiles
+from negmem.api.proposals import Proposals
 from negmem.api.retention import Retention
 from negmem.api.summaries import Summaries
+from negmem.api.tools import Tools
 from negmem.api.users import Users
 
 __all__ = [
@@ -40,8 +42,10 @@ __all__ = [
     "Namespaces",
     "Pii",
     "Profiles",
+    "Proposals",
     "Retention",
     "Summaries",
+    "Tools",
     "Users",
     "connect",
 ]

@@ -27,8 +27,10 @@ from negmem.api.memories import Memories
 from negmem.api.namespaces import Namespaces
 from negmem.api.pii import Pii
 from negmem.api.profiles import Profiles
+from negmem.api.proposals import Proposals
 from negmem.api.retention import Retention
 from negmem.api.summaries import Summaries
+from negmem.api.tools import Tools
 from negmem.api.users import Users
 from negmem.core.models.context import SECTIONS
 from negmem.core.session import Session, open_session
@@ -103,6 +105,8 @@ class Memory:
         self.entity = Entities(self)
         self.learn = Learnings(self)
         self.namespace = Namespaces(self)
+        self.proposals = Proposals(self)
+        self.tools = Tools(self)
         self.automation = Automation(self)
         self.consolidation = Consolidation(self)
 

@@ -41,10 +41,12 @@ def embed_texts(session: Session, texts: Sequence[str]) -> TextVectors | None:
     stored = Space(active["provider"], active["model"], active["version"], active["dims"])
     step = session.config.embedding.max_batch_texts
     vectors: list[list[float] | None] = []
+    at_hand = session.vectors_at_hand
+    due = texts if at_hand is None else [text for text in texts if text not in at_hand]
     try:
         require_same_space(stored, space_of(found))
-        for start in range(0, len(texts), step):
-            batch = found.embed_batch(texts[start : start + step])
+        for start in range(0, len(due), step):
+            batch = found.embed_batch(due[start : start + step])
             parked = {text.index for text in batch.parked}
             for text in batch.parked[:1]:
                 session.warn(text.code, f"a text was refused by the model: {text.reason}")
@@ -57,4 +59,7 @@ def embed_texts(session: Session, texts: Sequence[str]) -> TextVectors | None:
             raise
         session.warn(error.code, f"stored without vectors: {error.message}; {error.why}")
         return None
+    if at_hand is not None:
+        at_hand.update(zip(due, vectors, strict=True))
+        vectors = [at_hand[text] for text in texts]
     return TextVectors(int(active["id"]), vectors)

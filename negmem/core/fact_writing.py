@@ -14,6 +14,8 @@ from uuid import UUID
 from psycopg.types.json import Jsonb
 
 from negmem.core.embedding import embed_texts
+from negmem.core.learning.review import refuse_past_review
+from negmem.core.learning.targets import PROFILE
 from negmem.core.models.fact import FactOutcome
 from negmem.core.pii import guard_of
 from negmem.core.session import Session
@@ -65,9 +67,11 @@ def write_facts(session: Session, user: str, facts: Sequence[FactWrite]) -> list
     changed by hand. The same value said again, or the same name in another spelling (北京, 北京市),
     adds its sources. Texts are embedded before a transaction opens; each transaction takes at most
     200 facts. Returns one outcome a fact, in order.
-    Raises: UsageError `fact_invalid`, `name_invalid`, `moment_malformed`, `text_refused`; NegmemError of
-    the database.
+    Raises: UsageError `fact_invalid`, `name_invalid`, `moment_malformed`, `text_refused`; NegmemError
+    `review_required` for a profile whose writes wait for a person, and of the database.
     """
+    if any(fact.type == PROFILE for fact in facts):
+        refuse_past_review(session, "profile", "negmem profile set FIELD VALUE --user NAME")
     checked = [prepared(session, fact) for fact in facts]
     outcomes: list[FactOutcome] = []
     for start in range(0, len(checked), BATCH_FACTS):

@@ -16,6 +16,8 @@ from negmem.core.fact_writing import (
     prepared,
     write_facts,
 )
+from negmem.core.learning import targets
+from negmem.core.learning.review import reviewed
 from negmem.core.models.conflict import Conflict
 from negmem.core.models.fact import (
     Fact,
@@ -35,6 +37,7 @@ _MAX_ROWS = 2**31 - 1
 
 
 @gated_write
+@reviewed("profile", "update", targets.profile_key, when=targets.is_profile_type)
 def set_fact(
     session: Session,
     user: str,
@@ -270,6 +273,7 @@ def history(session: Session, user: str, fact_id: UUID) -> FactHistory:
     )
 
 
+@reviewed("profile", "delete", targets.profile_facts, when=targets.is_profile)
 def remove(
     session: Session,
     user: str,
@@ -282,6 +286,7 @@ def remove(
     return _change(session, user, ids, "remove", {"reason": reason}, dry_run)
 
 
+@reviewed("profile", "update", targets.profile_facts, when=targets.is_profile)
 def restore(
     session: Session, user: str, ids: Sequence[UUID], *, dry_run: bool = False
 ) -> FactChange:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -11,6 +11,8 @@ from uuid import UUID
 from psycopg.types.json import Jsonb
 
 from negmem.core import reflected
+from negmem.core.learning import targets
+from negmem.core.learning.review import reviewed
 from negmem.core.memory_texts import (
     cleaned,
     cleaned_metadata,
@@ -65,6 +67,11 @@ def check_type(memory_type: str) -> str:
     return memory_type
 
 
+def _said(arguments: Mapping[str, Any]) -> list[str]:
+    text = arguments.get("content")
+    return [text] if isinstance(text, str) else []
+
+
 def owner_of(session: Session, ids: Sequence[UUID]) -> str:
     """The one user whose memories `ids` are, for commands that name no user.
 
@@ -98,6 +105,7 @@ def user_known(session: Session, user: str) -> bool:
 
 
 @gated_write
+@reviewed("memory", "add", targets.memories, texts=_said, when=targets.is_observation)
 def add(
     session: Session,
     user: str,
@@ -237,6 +245,7 @@ def list_memories(
 
 
 @gated_write
+@reviewed("memory", "update", targets.memories, texts=_said, when=targets.is_observation)
 def edit(
     session: Session,
     user: str,
@@ -327,6 +336,7 @@ def edit(
     return _stored(session, user, memory_id)
 
 
+@reviewed("memory", "delete", targets.memories, when=targets.is_observation)
 def remove(
     session: Session,
     user: str,
@@ -339,6 +349,7 @@ def remove(
     return _change(session, user, ids, "remove", {"reason": reason}, dry_run)
 
 
+@reviewed("memory", "update", targets.memories, when=targets.is_observation)
 def restore(
     session: Session, user: str, ids: Sequence[UUID], *, dry_run: bool = False
 ) -> MemoryChange:

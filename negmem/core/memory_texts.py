@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
+from negmem.core.embedding import embed_texts
 from negmem.core.session import Session
 from negmem.core.text.clean import TextRefusedError, clean_text, clean_value
-from negmem.errors import NegmemError, UsageError
+from negmem.errors import UsageError
 
 
 def cleaned(content: str) -> tuple[str, int]:
@@ -65,27 +66,10 @@ def cleaned_metadata(metadata: dict[str, Any]) -> tuple[dict[str, Any], int]:
 
 def vector_of(session: Session, text: str) -> tuple[int, list[float]] | None:
     """The model's id and the vector of a text, or None with a warning that says why."""
-    from negmem.providers.embedding import EmbedderAbsent, Space, require_same_space, space_of
-
-    found = session.embedder_or_reason
-    if isinstance(found, EmbedderAbsent):
-        session.warn(found.code, f"stored without a vector: {found.message}")
+    found = embed_texts(session, [text])
+    if found is None or found.vectors[0] is None:
         return None
-    active = session.database.row("installation", "active_model", {"app_name": session.app})
-    if active is None:
-        session.warn(
-            "embedding_model_unset",
-            "stored without a vector: the app has no embedding model yet; negmem init sets one",
-        )
-        return None
-    stored = Space(active["provider"], active["model"], active["version"], active["dims"])
-    try:
-        require_same_space(stored, space_of(found))
-        vector = found.embed_documents([text])[0]
-    except NegmemError as error:
-        session.warn(error.code, f"stored without a vector: {error.message}; {error.why}")
-        return None
-    return int(active["id"]), [float(x) for x in vector]
+    return found.model_id, found.vectors[0]
 
 
 def put_vector(

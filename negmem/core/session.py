@@ -47,6 +47,10 @@ class Session:
         self._is_embedder_given = False
         self._looked_at = float("-inf")
         self.pii_guard: object = None
+        self.acting: object = None
+        # While several acts are one transaction, what they embed is embedded before it opens.
+        self.vectors_at_hand: dict[str, list[float] | None] | None = None
+        self.vectors_due: list[Any] | None = None
 
     @property
     def config(self) -> Config:

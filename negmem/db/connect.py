@@ -141,6 +141,8 @@ class Database:
         self._connection: Connection | None = None
         self._facts: Facts | None = None
         self._in_transaction = False
+        self._is_whole = False
+        self._broken: BaseException | None = None
 
     @property
     def label(self) -> str:
@@ -247,9 +249,18 @@ class Database:
     ) -> Iterator[Connection]:
         """A transaction with its own lock and statement timeouts (transaction-local).
 
-        Commits at the end, rolls back on any exception. Does not nest.
+        Commits at the end, rolls back on any exception. Does not nest, but inside of `whole`.
         """
         connection = self.connection
+        if self._is_whole:
+            if self._broken is not None:
+                raise self._broken
+            try:
+                yield connection
+            except BaseException as error:
+                self._broken = error
+                raise
+            return
         try:
             connection.execute(
                 self.begin_statement(read_only, lock_timeout_ms, statement_timeout_ms)
@@ -274,6 +285,19 @@ class Database:
             raise
         finally:
             self._in_transaction = False
+
+    @contextmanager
+    def whole(self) -> Iterator[None]:
+        """A transaction that all those opened inside of it join: what they do is done together or not at all.
+
+        After an error of one of them the others raise it too.
+        """
+        with self.transaction():
+            self._is_whole = True
+            try:
+                yield
+            finally:
+                self._is_whole, self._broken = False, None
 
     def explained(self, error: DatabaseError) -> DatabaseError:
         """The error, with the missing grant named where a privilege is what it lacks.

@@ -67,8 +67,7 @@ ORDER BY v.version;
 
 -- name: know_user
 -- params: user_id, app_name
-INSERT INTO :"schema".users (user_id, app_name) VALUES (%(user_id)s::varchar, %(app_name)s::varchar)
-ON CONFLICT (user_id, app_name) DO NOTHING;
+SELECT :"schema".admit_writer(%(user_id)s::text, %(app_name)s::text);
 
 -- name: shown
 -- params: app_name, owner_kinds, owners, item_kind, ids

@@ -32,7 +32,7 @@ from negmem.core import (
 )
 from negmem.core.evolution import dedup, prune, retention, retention_curve
 from negmem.core.evolution.dedup_options import DedupOptions
-from negmem.core.evolution.dedup_stores import store_of
+from negmem.core.evolution.stores import store_of
 from negmem.core.learning import entities, learnings, profile
 from negmem.core.models.base import Model
 from negmem.core.models.dedup import Deduplicated
@@ -101,6 +101,7 @@ READING = """
     memory list, memory history, memory show, memory edit, memory add, memory links, memory topics, core show, core set, core rm,
     summary show, summary refresh, search, context, recall, curator prune, curator dedup, fact set,
     retention preview, retention curve, retention explain,
+    proposals list, proposals show,
     profile show, profile set, profile unset,
     entity add, entity fact, entity event, entity relate, entity list, entity show, entity search,
     learn save, learn search, learn list, learn show, learn edit, learn rm, learn versions, learn undo,
@@ -111,7 +112,7 @@ NOT_READING = """
     audit erase, audit replay, user show, user pause, user resume, user hold, user release,
     retention run, retention purge, pii scan, pii fix, audit export, import, bench judge, bench load, bench history, fact rm, fact restore, embed status, embed migrate, init, doctor, demo, db start, db stop, db status, db url, db psql, db migrate, db upgrade, config show,
     config set, config export, config validate, config schema, config path, sync, diff, automation show,
-    automation enable, automation disable, automation reconcile, automation run, automation logs,
+    proposals approve, proposals reject, automation enable, automation disable, automation reconcile, automation run, automation logs,
     automation purge, automation export, scheduler run, scheduler status, ingest, consolidate, memory rm,
     memory restore, memory pin, memory unpin, memory link, memory unlink, instruction set, instruction list,
     instruction show, namespace create, namespace list, namespace grant, namespace revoke, feedback, metrics, bench retrieval, completions show, completions install, uninstall

@@ -78,6 +78,11 @@ def retried(act: Callable[[], Result]) -> Result:
     raise AssertionError("the last try raises")
 
 
+def changer_of(session: Session) -> str:
+    """Who is noted with a change: whom the session acts for, else its actor."""
+    return getattr(session.acting, "who", None) or session.actor
+
+
 def lock_store(session: Session, owner: Owner, kind: str) -> None:
     """One writer of an owner's items of a kind at a time, until the transaction ends."""
     params = {**owner.params(session), "item_kind": kind}
@@ -100,7 +105,13 @@ def unindex(session: Session, owner: Owner, kind: str, ids: Sequence[UUID]) -> N
 
 
 def embed(session: Session, owner: Owner, kind: str, item: UUID) -> None:
-    """Give an item the vector of what it says; one that changed meanwhile gets it from who changed it."""
+    """Give an item the vector of what it says; one that changed meanwhile gets it from who changed it.
+
+    Where the act is part of a larger transaction, this waits for its end.
+    """
+    if session.vectors_due is not None:
+        session.vectors_due.append((owner, kind, item))
+        return
     place = {**owner.params(session), "item_kind": kind, "id": item}
     row = session.database.row("shared_items", "text", place)
     if row is None or not row["content"]:
@@ -133,7 +144,7 @@ def keep_version(
         "version": version,
         "before": Jsonb(before),
         "reason": reason,
-        "changed_by": session.actor,
+        "changed_by": changer_of(session),
     }
     session.database.execute("shared_items", "keep_version", values)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 from uuid import UUID
@@ -11,6 +11,7 @@ from negmem.core.embedding import embed_texts
 from negmem.core.learning import items
 from negmem.core.learning.access import Access, Owner, access_of, owner_of, reach
 from negmem.core.learning.lesson import Lesson, cleaned_lesson, screened_lesson
+from negmem.core.learning.review import Target, reviewed, writer_of
 from negmem.core.merging import stored_scale
 from negmem.core.models.learning import (
     FoundLearning,
@@ -35,7 +36,34 @@ class _RolledBackError(Exception):
     """Ends a transaction that only looked."""
 
 
+def _said(arguments: Mapping[str, Any]) -> list[str]:
+    return [f"{arguments['title']}: {arguments['learning']}"]
+
+
+def _saved(session: Session, user: str | None, arguments: Mapping[str, Any]) -> Target:
+    """Whose a lesson would be, and what stands there already that is like it."""
+    owner = owner_of(user, arguments.get("namespace", "global"))
+    access_of(session, user).require(owner, "read")
+    text, embedding, _, _ = items.ask_words(session, _said(arguments)[0])
+    rows = items.search_items(session, KIND, [owner], text, embedding, limit=_NAMED)
+    known = {row["id"]: row for row in _rows(session, [owner], [row["id"] for row in rows])}
+    near = tuple(
+        (row["id"], f"{known[row['id']]['title']}: {known[row['id']]['learning']}", row["score"])
+        for row in rows
+        if row["id"] in known
+    )
+    return Target(owner, near=near)
+
+
+def _standing(session: Session, user: str | None, arguments: Mapping[str, Any]) -> Target:
+    """The lesson that would be changed, as it is."""
+    row = _row(session, access_of(session, user).readable, arguments["id"])
+    fields = {name: row[name] for name in ("title", "learning", "context", "tags")}
+    return Target(Owner(row["owner_kind"], row["owner"]), row["id"], row["version"], fields)
+
+
 @gated_write
+@reviewed("knowledge", "add", _saved, texts=_said)
 def save(
     session: Session,
     user: str | None,
@@ -162,6 +190,7 @@ def show(session: Session, user: str | None, id: UUID) -> Learning:
 
 
 @gated_write
+@reviewed("knowledge", "update", _standing)
 def edit(
     session: Session,
     user: str | None,
@@ -195,6 +224,7 @@ def edit(
 
 
 @gated_write
+@reviewed("knowledge", "delete", _standing)
 def remove(
     session: Session,
     user: str | None,
@@ -234,6 +264,7 @@ def versions(session: Session, user: str | None, id: UUID) -> LearningVersions:
 
 
 @gated_write
+@reviewed("knowledge", "update", _standing)
 def undo(session: Session, user: str | None, id: UUID, *, dry_run: bool = False) -> LearningChange:
     """Take the last change back: an edit, a removal, or an undo. Raises: NegmemError `nothing_to_undo`."""
     owner, access = _located(session, user, id)
@@ -327,7 +358,7 @@ def _change(
 
 
 def _add(session: Session, owner: Owner, user: str | None, lesson: Lesson) -> UUID:
-    values = {**owner.params(session), **lesson.params(), "written_by": user or session.actor}
+    values = {**owner.params(session), **lesson.params(), "written_by": writer_of(session, user)}
     row = session.database.row("learning", "add", values)
     assert row is not None
     made: UUID = row["id"]

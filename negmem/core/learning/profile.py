@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from datetime import date
+from collections.abc import Callable, Mapping, Sequence
+from datetime import date, datetime
 from typing import Any
+from uuid import UUID
 
 from negmem.core import facts
+from negmem.core.fact_writing import FactWrite, write_facts
+from negmem.core.learning import targets
+from negmem.core.learning.review import reviewed
 from negmem.core.models.profile import Profile, ProfileChange, ProfileField
 from negmem.core.pii import gated, gated_write
 from negmem.core.session import Session
+from negmem.core.text.fact_words import fact_text
 from negmem.errors import NegmemError, UsageError
 
 TYPE = "profile"
@@ -34,6 +39,10 @@ def schema_of(session: Session) -> dict[str, str]:
     """Each field with its type: text, integer, number, boolean, date or list."""
     declared = (entry.partition(":") for entry in session.config.learning.profile.fields)
     return {**BASE, **{name: kind for name, _, kind in declared}}
+
+
+def _said(arguments: Mapping[str, Any]) -> list[str]:
+    return [fact_text(arguments["field"], arguments["value"])]
 
 
 @gated
@@ -68,6 +77,7 @@ def show(session: Session, user: str) -> Profile:
 
 
 @gated_write
+@reviewed("profile", "update", targets.profile_key, texts=_said)
 def set_field(
     session: Session, user: str, field: str, value: Any, *, dry_run: bool = False
 ) -> ProfileChange:
@@ -97,6 +107,7 @@ def set_field(
 
 
 @gated_write
+@reviewed("profile", "delete", targets.profile_key)
 def unset_field(session: Session, user: str, field: str, *, dry_run: bool = False) -> ProfileChange:
     """Take what is known of a field away; `fact restore` brings it back.
 
@@ -120,6 +131,48 @@ def unset_field(session: Session, user: str, field: str, *, dry_run: bool = Fals
         previous=standing[0].value,
         metadata=standing[0].metadata,
         dry_run=dry_run,
+    )
+
+
+@gated_write
+@reviewed("profile", "update", targets.profile_key)
+def learn(
+    session: Session,
+    user: str,
+    key: str,
+    value: Any,
+    *,
+    confidence: float = 1.0,
+    occurred_at: datetime | None = None,
+    valid_from: datetime | None = None,
+    valid_until: datetime | None = None,
+    event_ids: Sequence[UUID] = (),
+    extractor: str = "pattern",
+    model: str | None = None,
+    dry_run: bool = False,
+) -> ProfileChange:
+    """What an extractor found of a user, under whatever key; what was set by hand stands against it.
+
+    Raises: as `facts.write_facts`.
+    """
+    write = FactWrite(
+        TYPE,
+        key,
+        value,
+        confidence=confidence,
+        occurred_at=occurred_at,
+        valid_from=valid_from,
+        valid_until=valid_until,
+        event_ids=tuple(one if isinstance(one, UUID) else UUID(str(one)) for one in event_ids),
+        extractor=extractor,
+        model=model,
+    )
+    before = targets.profile_key(session, user, {"key": key}).fields.get("value")
+    action = "unchanged" if before == value else "superseded" if before is not None else "added"
+    if not dry_run:
+        action = write_facts(session, user, [write])[0].action
+    return ProfileChange(
+        action=action, field=key, value=value, previous=before, metadata={}, dry_run=dry_run
     )
 
 

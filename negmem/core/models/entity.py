@@ -90,10 +90,11 @@ class EntityList(Model):
 
 
 class EntityChange(Model):
-    """What was done: added, updated, fact_added, event_added, related, or unchanged."""
+    """What was done: added, updated, fact_added, event_added, related, removed, undone, unchanged, or proposed (then `proposal_id`)."""
 
     action: str
     entity: Entity | None
+    proposal_id: UUID | None = None
     dry_run: bool = False
 
 

@@ -109,6 +109,7 @@ class WrittenFact(Model):
     previous: Fact | None
     conflict_id: UUID | None
     embedded: bool
+    proposal_id: UUID | None = None
     dry_run: bool = False
 
 
@@ -119,4 +120,5 @@ class FactChange(Model):
     changed: list[UUID]
     unchanged: list[UUID]
     unknown: list[UUID]
+    proposal_id: UUID | None = None
     dry_run: bool = False

@@ -69,6 +69,7 @@ class MemoryChange(Model):
     unchanged: list[UUID]
     unknown: list[UUID]
     derived: list[UUID] = Field(default_factory=list)
+    proposal_id: UUID | None = None
     dry_run: bool = False
 
 
@@ -78,4 +79,5 @@ class AddedMemory(Model):
     memory: Memory | None
     embedded: bool
     replaced_characters: int
+    proposal_id: UUID | None = None
     dry_run: bool = False

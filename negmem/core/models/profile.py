@@ -34,11 +34,12 @@ class Profile(Model):
 
 
 class ProfileChange(Model):
-    """What was done: added, superseded, unchanged, removed."""
+    """What was done: added, superseded, unchanged, removed, undone, or proposed (then `proposal_id`)."""
 
     action: str
     field: str
     value: Any
     previous: Any
     metadata: dict[str, Any]
+    proposal_id: UUID | None = None
     dry_run: bool = False

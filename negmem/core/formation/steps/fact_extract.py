@@ -13,6 +13,8 @@ from negmem.core.formation.extraction.patterns import extract
 from negmem.core.formation.extraction.prompt import PROMPT_VERSION, SourceTurn
 from negmem.core.formation.pipeline import JobType, Policy, StepOutcome, Work
 from negmem.core.formation.turns import Turn, read_turns
+from negmem.core.learning import profile
+from negmem.core.learning.review import Acting, acting
 from negmem.core.models.extraction import ExtractedFact
 
 POLICY: Policy = "fail_tolerant"
@@ -172,6 +174,7 @@ def _write(work: Work, facts: Sequence[ExtractedFact], counts: Counter[str]) -> 
         return
     work.checkpoint()
     counts["found"] += len(facts)
+    facts = _reviewed(work, facts, counts)
     facts = _starting_when_said(work, facts)
     writes = [
         FactWrite(
@@ -195,6 +198,43 @@ def _write(work: Work, facts: Sequence[ExtractedFact], counts: Counter[str]) -> 
             counts["facts"] += 1
         counts[outcome.action] += 1
         counts["conflicts"] += int(outcome.conflict_id is not None)
+
+
+def _reviewed(
+    work: Work, facts: Sequence[ExtractedFact], counts: Counter[str]
+) -> list[ExtractedFact]:
+    """The facts without those of the profile, where the profile is off or others decide on its writes."""
+    store = work.session.config.learning.profile
+    if store.enabled and store.mode == "always":
+        return list(facts)
+    for fact in facts:
+        if fact.type != profile.TYPE:
+            continue
+        if not store.enabled or store.mode == "agentic":
+            counts["left_to_the_agent" if store.enabled else "profile_is_off"] += 1
+            continue
+        by = Acting(
+            who=f"extractor {fact.extractor}",
+            evidence=({"turns": [str(one) for one in fact.event_ids], "quote": fact.text},),
+            confidence=fact.confidence,
+            model=fact.model,
+        )
+        with acting(work.session, by):
+            done = profile.learn(
+                work.session,
+                work.user,
+                fact.key,
+                fact.value,
+                confidence=fact.confidence,
+                occurred_at=fact.occurred_at,
+                valid_from=fact.valid_from,
+                valid_until=fact.valid_until,
+                event_ids=fact.event_ids,
+                extractor=fact.extractor,
+                model=fact.model,
+            )
+        counts[done.action if done.proposal_id is None else "proposed"] += 1
+    return [fact for fact in facts if fact.type != profile.TYPE]
 
 
 def _starting_when_said(work: Work, facts: Sequence[ExtractedFact]) -> list[ExtractedFact]:

@@ -1,0 +1,98 @@
+-- Writes that wait for a person: made, listed, decided. What an approval does is done by the store's own statements.
+
+-- name: same
+-- params: owner_kind, owner, app_name, payload, quiet_days
+-- returns: a proposal of the very same that waits, or was rejected not long ago
+SELECT p.id, p.status::text AS status
+FROM :"schema".proposals AS p
+WHERE p.owner_kind = %(owner_kind)s::varchar AND p.owner = %(owner)s::varchar AND p.app_name = %(app_name)s::varchar
+    AND p.payload = %(payload)s::jsonb
+    AND ((p.status IN ('pending', 'stale', 'failed') AND p.expires_at > now())
+        OR (p.status = 'rejected' AND p.decided_at > now() - make_interval(days => %(quiet_days)s::integer)))
+ORDER BY p.created_at DESC, p.id
+LIMIT 1;
+
+-- name: add
+-- params: owner_kind, owner, app_name, user_id, agent_id, thread, store, op, mode, target_id, target_version, payload,
+--   evidence, rationale, confidence, model, prompt_version, duplicates, proposed_by, expiry_days
+INSERT INTO :"schema".proposals (owner_kind, owner, app_name, user_id, agent_id, thread_id, store, op, mode, target_id,
+    target_version, payload, evidence, rationale, confidence, model, prompt_version, duplicates, proposed_by, expires_at)
+VALUES (%(owner_kind)s::varchar, %(owner)s::varchar, %(app_name)s::varchar, %(user_id)s::varchar, %(agent_id)s::varchar,
+    (SELECT t.id FROM :"schema".threads AS t
+        WHERE t.user_id = %(user_id)s::varchar AND t.app_name = %(app_name)s::varchar
+            AND t.external_id = %(thread)s::text),
+    %(store)s::varchar, %(op)s::varchar, %(mode)s::varchar, %(target_id)s::uuid, %(target_version)s::integer,
+    %(payload)s::jsonb, %(evidence)s::jsonb, %(rationale)s::text, %(confidence)s::float8, %(model)s::varchar,
+    %(prompt_version)s::varchar, %(duplicates)s::jsonb, %(proposed_by)s::text,
+    now() + make_interval(days => %(expiry_days)s::integer))
+RETURNING id;
+
+-- name: list
+-- params: app_name, owner_kinds, owners, id, user_id, store, status, row_limit, row_offset
+-- returns: what waits, oldest first, then what was decided, newest first; total counts all pages. What waits beyond its
+--   time is expired, whether that was written down yet or not. NULL for owners: those of the whole app
+SELECT p.owner_kind::text AS owner_kind, p.owner::text AS owner, p.id, s.status, p.store::text AS store, p.op::text AS op,
+    p.mode::text AS mode, p.user_id::text AS user_id, p.agent_id::text AS agent_id, p.payload, p.target_id,
+    p.target_version, p.evidence, p.rationale, p.confidence, p.model::text AS model,
+    p.prompt_version::text AS prompt_version, p.duplicates, p.proposed_by, p.decided_by, p.decided_at, p.reason,
+    p.applied_id, p.expires_at, p.created_at, count(*) OVER () AS total
+FROM :"schema".proposals AS p
+CROSS JOIN LATERAL (
+    SELECT CASE WHEN p.status IN ('pending', 'stale', 'failed') AND p.expires_at <= now() THEN 'expired'
+        ELSE p.status::text END AS status
+) AS s
+WHERE p.app_name = %(app_name)s::varchar
+    AND (%(owner_kinds)s::text[] IS NULL OR (p.owner_kind, p.owner) IN (
+        SELECT o.kind, o.name FROM unnest(%(owner_kinds)s::text[], %(owners)s::text[]) AS o (kind, name)))
+    AND (%(id)s::uuid IS NULL OR p.id = %(id)s::uuid)
+    AND (%(user_id)s::text IS NULL OR p.user_id = %(user_id)s::text)
+    AND (%(store)s::text IS NULL OR p.store = %(store)s::text)
+    AND (%(status)s::text IS NULL OR s.status = %(status)s::text)
+ORDER BY s.status NOT IN ('pending', 'stale', 'failed'),
+    CASE WHEN s.status IN ('pending', 'stale', 'failed') THEN p.created_at END,
+    p.decided_at DESC NULLS LAST, p.id
+LIMIT %(row_limit)s::integer OFFSET %(row_offset)s::integer;
+
+-- name: lock
+-- params: owner_kind, owner, app_name, id
+SELECT p.status::text AS status, p.expires_at <= now() AS is_late, p.decided_by, p.reason, p.applied_id
+FROM :"schema".proposals AS p
+WHERE p.owner_kind = %(owner_kind)s::varchar AND p.owner = %(owner)s::varchar AND p.app_name = %(app_name)s::varchar
+    AND p.id = %(id)s::uuid
+FOR UPDATE;
+
+-- name: decide
+-- params: owner_kind, owner, app_name, id, status, decided_by, reason, applied_id
+UPDATE :"schema".proposals AS p
+SET status = %(status)s::varchar, decided_by = %(decided_by)s::text, decided_at = now(), reason = %(reason)s::text,
+    applied_id = %(applied_id)s::uuid
+WHERE p.owner_kind = %(owner_kind)s::varchar AND p.owner = %(owner)s::varchar AND p.app_name = %(app_name)s::varchar
+    AND p.id = %(id)s::uuid;
+
+-- name: expire
+-- params: app_name
+-- What waited beyond its time is never applied.
+UPDATE :"schema".proposals AS p
+SET status = 'expired', decided_at = now()
+WHERE p.app_name = %(app_name)s::varchar AND p.status IN ('pending', 'stale', 'failed') AND p.expires_at <= now();
+
+-- name: fact
+-- params: user_id, app_name, fact_type, key, ids
+-- returns: the facts in force under a key, or those of some ids
+SELECT f.id, f.version, f.fact_type::text AS fact_type, f.key::text AS key, f.value
+FROM :"schema".facts AS f
+WHERE f.user_id = %(user_id)s::varchar AND f.app_name = %(app_name)s::varchar
+    AND (f.id = ANY (%(ids)s::uuid[]) OR (f.fact_type = %(fact_type)s::varchar AND f.key = %(key)s::varchar
+        AND f.deleted_at IS NULL AND f.status = 'active'))
+ORDER BY f.valid_from DESC NULLS LAST, f.id;
+
+-- name: memory
+-- params: user_id, app_name, ids
+SELECT m.id, m.version, m.content, m.metadata ->> 'source' = 'observation' AS is_observation
+FROM :"schema".memories AS m
+WHERE m.user_id = %(user_id)s::varchar AND m.app_name = %(app_name)s::varchar AND m.id = ANY (%(ids)s::uuid[])
+ORDER BY m.id;
+
+-- name: admit
+-- params: user_id, app_name
+SELECT :"schema".admit_writer(%(user_id)s::text, %(app_name)s::text);
