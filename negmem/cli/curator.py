@@ -13,13 +13,29 @@ from negmem.cli.exits import ExitCode
 from negmem.cli.options import Common, User, command, new_app
 
 Store = Annotated[
-    str, typer.Option("--store", metavar="STORE", help="memory (the default) or fact.")
+    str,
+    typer.Option(
+        "--store", metavar="STORE", help="memory (the default), fact, learning or entity."
+    ),
+]
+Namespace = Annotated[
+    str | None,
+    typer.Option(
+        "--namespace",
+        metavar="NAME",
+        help="Of learning and entity: global (the default), user, or a team.",
+    ),
 ]
 
 app = new_app("Keep memories to an age and a number, and each thing said once.")
 
 
-_MANY = {"memory": "memories", "fact": "facts"}
+_MANY = {
+    "memory": "memories",
+    "fact": "facts",
+    "learning": "learnings",
+    "entity": "facts and events",
+}
 
 
 @app.callback()
@@ -46,6 +62,11 @@ def prune(
         ),
     ] = 0,
     store: Store = "memory",
+    namespace: Namespace = None,
+    undo: Annotated[
+        str | None,
+        typer.Option("--undo", metavar="RUN", help="Bring back what a run removed there."),
+    ] = None,
     compat: Annotated[
         bool,
         typer.Option("--compat", help="The first design's rule: creation only, times as text."),
@@ -53,23 +74,33 @@ def prune(
 ) -> int:
     """Remove old memories and those above a number; `memory restore` brings them back.
 
-    Pinned and core memories stay, and count. Shows what goes and asks first.
+    Pinned and core memories stay, and count. Of entities facts and events go, never an entity. Shows what
+    goes and asks first.
     """
     from negmem.cli.render.pruning import draw_pruned
     from negmem.core.evolution import prune as pruning
+    from negmem.core.evolution.stores import store_of
     from negmem.core.formulas.pruning import Reason
+    from negmem.core.memories import parse_id
 
-    owner = common.require_user(user)
+    owner = _asking(common, user, store)
+    run = None if undo is None else parse_id(undo)
     console = common.console
     with common.session() as session:
         session.require_installed()
         console.note(f"target: {session.database.label} (from {session.database.target.origin})")
+        if run is not None:
+            chosen = store_of(session, owner, store, namespace=namespace)
+            result = pruning.undo(session, chosen, run, dry_run=common.dry_run)
+            console.answer("curator.prune/1", result, draw_pruned)
+            return ExitCode.DONE
         planned = pruning.plan(
             session,
             owner,
             max_age_days=max_age_days,
             max_count=max_count,
             store=store,
+            namespace=namespace,
             compat=compat,
         )
         if common.dry_run or planned.removed == 0:
@@ -78,12 +109,35 @@ def prune(
                 result = result.model_copy(update={"dry_run": False})
         else:
             console.confirm(
-                f"remove {planned.removed:,} of {planned.total:,} {_MANY[store]} of {owner}"
+                f"remove {planned.removed:,} of {planned.total:,} {_MANY[store]} of {_whose(owner, store, namespace)}"
                 f" ({planned.count(Reason.AGE):,} by age, {planned.count(Reason.COUNT):,} by number)?"
             )
             result = pruning.apply(session, planned, on_progress=_progress(common))
         console.answer("curator.prune/1", result, draw_pruned)
+        if result.run_id is not None:
+            asked = _flags(owner, store, namespace)
+            console.note(f"take it back with: negmem curator prune{asked} --undo {result.run_id}")
     return ExitCode.DONE
+
+
+def _asking(common: Common, user: str | None, store: str) -> str | None:
+    """Who asks; nobody in particular may where a store is shared."""
+    if user is None and store in ("learning", "entity"):
+        return None
+    return common.require_user(user)
+
+
+def _whose(user: str | None, store: str, namespace: str | None) -> str:
+    if store not in ("learning", "entity"):
+        return str(user)
+    return str(user) if namespace == "user" else f"the namespace {namespace or 'global'}"
+
+
+def _flags(user: str | None, store: str, namespace: str | None) -> str:
+    words = [] if user is None else ["--user", user]
+    words += [] if store == "memory" else ["--store", store]
+    words += [] if namespace is None else ["--namespace", namespace]
+    return "".join(f" {shlex.quote(word)}" for word in words)
 
 
 @command(app, "dedup", path="curator dedup", writes=True)
@@ -107,6 +161,7 @@ def dedup(
         ),
     ] = None,
     store: Store = "memory",
+    namespace: Namespace = None,
     compat: Annotated[
         bool,
         typer.Option("--compat", help="The first design's key: case, signs and blanks ignored."),
@@ -133,11 +188,10 @@ def dedup(
     from negmem.cli.render.dedup import draw_deduplicated
     from negmem.core.evolution import dedup as deduplication
     from negmem.core.evolution import dedup_options
-    from negmem.core.evolution.dedup_stores import store_of
-    from negmem.core.evolution.prune import require_removable
+    from negmem.core.evolution.stores import store_of
     from negmem.core.memories import parse_id
 
-    owner = common.require_user(user)
+    owner = _asking(common, user, store)
     asked = dedup_options.options(
         exact=exact,
         semantic=semantic,
@@ -151,8 +205,7 @@ def dedup(
     with common.session() as session:
         session.require_installed()
         console.note(f"target: {session.database.label} (from {session.database.target.origin})")
-        require_removable(session, owner)
-        chosen = store_of(session, owner, store)
+        chosen = store_of(session, owner, store, namespace=namespace)
         if run is not None:
             result = deduplication.undo(session, chosen, run, dry_run=common.dry_run)
         else:
@@ -163,18 +216,16 @@ def dedup(
             )
             if is_asking and result.removed:
                 console.confirm(
-                    f"remove {result.removed:,} for {result.groups:,} that stay, of {owner}?"
+                    f"remove {result.removed:,} for {result.groups:,} that stay, of"
+                    f" {_whose(owner, store, namespace)}?"
                 )
                 result = deduplication.deduplicate(session, chosen, asked, on_progress=show)
             elif is_asking:
                 result = result.model_copy(update={"dry_run": False})
         console.answer("curator.dedup/1", result, draw_deduplicated)
         if run is None and result.run_id is not None:
-            chosen_by = "" if store == "memory" else f" --store {store}"
-            console.note(
-                f"take it back with: negmem curator dedup --user {shlex.quote(owner)}{chosen_by}"
-                f" --undo {result.run_id}"
-            )
+            flags = _flags(owner, store, namespace)
+            console.note(f"take it back with: negmem curator dedup{flags} --undo {result.run_id}")
     return ExitCode.DONE
 
 

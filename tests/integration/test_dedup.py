@@ -13,7 +13,8 @@ import pytest
 from negmem.core import facts, installation, memories
 from negmem.core.evolution import dedup, prune
 from negmem.core.evolution.dedup_options import options
-from negmem.core.evolution.dedup_stores import store_of
+from negmem.core.evolution.removable import require_removable
+from negmem.core.evolution.stores import store_of
 from negmem.core.fact_writing import FactWrite, write_facts
 from negmem.core.models.dedup import Deduplicated
 from negmem.core.session import Session, open_session
@@ -249,7 +250,7 @@ def test_a_hold_forbids_it_and_options_are_held_together(
     add(session, "evidence 证据")
     database.rows("UPDATE negentropy.users SET held_at = now() WHERE user_id = 'alice'")
     with pytest.raises(NegmemError) as caught:
-        prune.require_removable(session, "alice")
+        require_removable(session, "alice")
     assert caught.value.code == "user_on_hold"
     for asked in (
         {"semantic": True, "exact": True},

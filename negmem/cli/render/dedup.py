@@ -28,6 +28,7 @@ _REASONS = {
     "kept_apart": "told apart by hand",
     "short": "interjections of a conversation",
     "empty": "without words",
+    "identity": "different things are known of them",
 }
 
 

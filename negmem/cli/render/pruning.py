@@ -14,6 +14,10 @@ if TYPE_CHECKING:
 
 def draw_pruned(console: Console, pruned: Pruned) -> None:
     """What went or would go, and why."""
+    if pruned.run_id is not None and not pruned.removed:
+        verb = "would bring back" if pruned.dry_run else "brought back"
+        console.out(f"{verb} {pruned.restored:,} · {pruned.kept:,} are live")
+        return
     for item in pruned.items:
         head = f"{item.id}  {day(console, item.created_at)}  {item.reason:<5}  "
         width = None if console.width is None else max(20, console.width - len(head))
@@ -27,5 +31,5 @@ def draw_pruned(console: Console, pruned: Pruned) -> None:
         console.note(f"{pruned.future:,} carry a date in the future")
     if pruned.changed_meanwhile:
         console.note(f"{pruned.changed_meanwhile:,} were changed meanwhile and stay")
-    if pruned.removed and not pruned.dry_run:
+    if pruned.removed and not pruned.dry_run and pruned.store in ("memory", "fact"):
         console.note(f"bring one back with: negmem {pruned.store} restore ID")

@@ -195,6 +195,9 @@ class Deduplication:
         if self._options.compat:
             is_same = compat_key(one.content) == compat_key(other.content)
             return None if is_same else "exact", is_same
+        beside = self._store.apart(one, other)
+        if beside is not None:
+            return beside, False
         guard, is_exact = guard_between(one, other, exact, similarity)
         # An interjection belongs to the talk around it; one that stands alone is a text like any other.
         if guard == "short" and is_exact and one.position is None and other.position is None:

@@ -15,7 +15,9 @@ from negmem.core.merging import Merge, Text
 from negmem.core.session import Session
 from negmem.errors import UsageError
 
-STORES = ("memory", "fact")
+STORES = ("memory", "fact", "learning", "entity")
+SHARED = ("learning", "entity")
+"""Those that belong to a namespace."""
 _PAGE = 2_000
 _FIRST = UUID(int=0)
 
@@ -46,6 +48,8 @@ class Store(Protocol):
 
     name: str
     has_vectors: bool
+    queries: str
+    scope: dict[str, Any]
 
     def items(self) -> Iterator[Item]:
         """All live items that may be merged, by id, streamed."""
@@ -79,17 +83,24 @@ class Store(Protocol):
         """How many items are live."""
         ...
 
+    def apart(self, one: Text, other: Text) -> str | None:
+        """What of these two, beside their texts, keeps them apart."""
+        ...
 
-class _SqlStore:
-    """What the stores of one user have in common: paging, vectors of the active model."""
+
+class SqlStore:
+    """What all stores have in common: paging, vectors of the active model.
+
+    Args: scope, the parameters that begin the key of the owner's rows.
+    """
 
     name = ""
     has_vectors = True
+    queries = "curator"
 
-    def __init__(self, session: Session, user: str) -> None:
+    def __init__(self, session: Session, scope: dict[str, Any]) -> None:
         self._session = session
-        self._user = user
-        self._scope = {"user_id": user, "app_name": session.app}
+        self.scope = scope
         row = session.database.row("installation", "active_model", {"app_name": session.app})
         self._model: int | None = None if row is None else row["id"]
 
@@ -112,38 +123,50 @@ class _SqlStore:
         if self._model is None or not pairs:
             return {}
         params = {
-            **self._scope,
+            **self.scope,
             "model_id": self._model,
             "ones": [one for one, _ in pairs],
             "others": [other for _, other in pairs],
         }
-        rows = self._session.database.rows("curator", f"{self.name}_cosines", params)
+        rows = self._session.database.rows(self.queries, f"{self.name}_cosines", params)
         return {(row["one"], row["other"]): row["cosine"] for row in rows}
 
     def count(self) -> int:
         """All that are live."""
-        row = self._session.database.row("curator", f"{self.name}_count", self._scope)
+        row = self._session.database.row(self.queries, f"{self.name}_count", self.scope)
         return 0 if row is None else int(row["live"])
+
+    def apart(self, one: Text, other: Text) -> str | None:
+        """Nothing: the texts decide."""
+        return None
 
     def _paged(self, block: str, params: dict[str, Any]) -> Iterator[dict[str, Any]]:
         after = _FIRST
         while True:
-            page = {**self._scope, **params, "after": after, "row_limit": _PAGE}
-            rows = self._session.database.rows("curator", block, page)
+            page = {**self.scope, **params, "after": after, "row_limit": _PAGE}
+            rows = self._session.database.rows(self.queries, block, page)
             yield from rows
             if len(rows) < _PAGE:
                 return
             after = rows[-1]["id"]
 
 
-class MemoryStore(_SqlStore):
+class _UserStore(SqlStore):
+    """A store of one user."""
+
+    def __init__(self, session: Session, user: str) -> None:
+        super().__init__(session, {"user_id": user, "app_name": session.app})
+        self._user = user
+
+
+class MemoryStore(_UserStore):
     """The memories of one user; core ones are never merged."""
 
     name = "memory"
 
     def texts(self, ids: Sequence[UUID]) -> dict[UUID, Text]:
         """As the merge step reads them."""
-        params = {**self._scope, "ids": list(ids)}
+        params = {**self.scope, "ids": list(ids)}
         rows = self._session.database.rows("merge", "texts", params)
         return {row["id"]: Text(**row) for row in rows}
 
@@ -153,7 +176,7 @@ class MemoryStore(_SqlStore):
 
     def taken(self, run_id: UUID) -> list[UUID]:
         """As the merge step marked them."""
-        params = {**self._scope, "run_id": run_id}
+        params = {**self.scope, "run_id": run_id}
         return [row["id"] for row in self._session.database.rows("merge", "merged_by", params)]
 
     def undo(self, run_id: UUID) -> list[UUID]:
@@ -161,28 +184,28 @@ class MemoryStore(_SqlStore):
         return merging.undo_run(self._session, self._user, run_id)
 
 
-class FactStore(_SqlStore):
+class FactStore(_UserStore):
     """The active facts of one user: "key: value" is the text, and facts of one type are compared."""
 
     name = "fact"
 
     def texts(self, ids: Sequence[UUID]) -> dict[UUID, Text]:
         """Active ones."""
-        params = {**self._scope, "ids": list(ids)}
+        params = {**self.scope, "ids": list(ids)}
         rows = self._session.database.rows("curator", "fact_texts", params)
         return {row["id"]: Text(**row) for row in rows}
 
     def apply(self, merges: Sequence[Merge], run_id: UUID) -> list[tuple[UUID, UUID]]:
         """Both are locked and compared again; the loser is removed and linked to its survivor."""
         database = self._session.database
-        params = {**self._scope, "pairs": merging.pairs_json(merges), "run_id": run_id}
+        params = {**self.scope, "pairs": merging.pairs_json(merges), "run_id": run_id}
         actor = {"actor": self._session.actor}
         with database.transaction():
-            database.rows("curator", "lock_facts", self._scope)
+            database.rows("curator", "lock_facts", self.scope)
             rows = database.rows("curator", "fact_mergeable", params)
             for row in rows:
                 gone = {"ids": [row["loser"]], "reason": f"merged into {row['survivor']}"}
-                database.rows("curator", "fact_prune", {**self._scope, **gone, **actor})
+                database.rows("curator", "fact_prune", {**self.scope, **gone, **actor})
             if rows:
                 done = [{"survivor": str(r["survivor"]), "loser": str(r["loser"])} for r in rows]
                 database.execute("curator", "fact_link", {**params, "pairs": Jsonb(done)})
@@ -190,23 +213,17 @@ class FactStore(_SqlStore):
 
     def taken(self, run_id: UUID) -> list[UUID]:
         """As they were marked."""
-        params = {**self._scope, "run_id": run_id}
+        params = {**self.scope, "run_id": run_id}
         return [row["id"] for row in self._session.database.rows("curator", "fact_taken", params)]
 
     def undo(self, run_id: UUID) -> list[UUID]:
         """Told apart from their survivors, so that the next run does not merge them again."""
         database = self._session.database
         with database.transaction():
-            database.rows("curator", "lock_facts", self._scope)
+            database.rows("curator", "lock_facts", self.scope)
             ids = self.taken(run_id)
             if ids:
-                asked = {**self._scope, "ids": ids}
+                asked = {**self.scope, "ids": ids}
                 database.rows("curator", "fact_restore", {**asked, "actor": self._session.actor})
                 database.execute("curator", "fact_release", asked)
         return ids
-
-
-def store_of(session: Session, user: str, name: str = "memory") -> Store:
-    """The store of that name. Raises: UsageError `store_unknown`."""
-    check_store(name)
-    return FactStore(session, user) if name == "fact" else MemoryStore(session, user)

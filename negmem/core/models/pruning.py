@@ -29,9 +29,10 @@ class PrunedMemory(Model):
 class Pruned(Model):
     """A pruning, done or planned.
 
-    `store` is memory or fact. `kept` counts the live items that stay, `protected` of them are pinned or of type core,
-    `future` carry a date after now. `changed_meanwhile` were planned but touched by somebody else,
-    and stay. With `dry_run` nothing was touched.
+    `kept` counts the live items that stay, `protected` of them are pinned or of type core, `future` carry a
+    date after now. `changed_meanwhile` were planned but touched by somebody else, and stay. With
+    `dry_run` nothing was touched. `run_id` takes a pruning of learnings or entities back; null for memories
+    and facts, which come back by their ids. `restored` counts what an undo brought back.
     """
 
     store: str
@@ -42,4 +43,6 @@ class Pruned(Model):
     future: int
     changed_meanwhile: int
     dry_run: bool
+    run_id: UUID | None
+    restored: int
     items: list[PrunedMemory]
