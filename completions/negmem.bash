@@ -6,7 +6,7 @@ _negmem_command()
 {
     commands="" options=""
     case "$1" in
-        "") commands="init doctor demo db config sync diff automation scheduler ingest consolidate memory fact conflict summary core instruction profile entity learn proposals namespace tools search context recall feedback metrics audit user import pii retention curator embed bench completions uninstall" options="--version --help" ;;
+        "") commands="init doctor demo db config sync diff automation scheduler ingest consolidate memory fact conflict summary core instruction profile entity learn proposals namespace tools search context recall feedback metrics audit user import pii retention curator embed bench report completions uninstall" options="--version --help" ;;
         "init") commands="" options="--embedder --dims --roles --dry-run --yes $_negmem_shared --help" ;;
         "doctor") commands="" options="--fix --list --only --format --fail-on --exit-zero --dry-run --yes $_negmem_shared --help" ;;
         "demo") commands="" options="--dry-run --yes $_negmem_shared --help" ;;
@@ -156,6 +156,7 @@ _negmem_command()
         "bench load") commands="" options="--rows --users --clients --seconds --reads --fail-under --no-record $_negmem_shared --help" ;;
         "bench judge") commands="" options="--dataset --data --level --variant --mini --questions --context-tokens --max-calls --max-cost --no-record $_negmem_shared --help" ;;
         "bench history") commands="" options="--kind --dataset --limit $_negmem_shared --help" ;;
+        "report") commands="" options="--out --days --personal --exit-zero $_negmem_shared --help" ;;
         "completions") commands="show install" options="--help" ;;
         "completions show") commands="" options="$_negmem_shared --help" ;;
         "completions install") commands="" options="--dry-run --yes $_negmem_shared --help" ;;
@@ -518,6 +519,8 @@ _negmem_values()
         "bench history --kind") values="retrieval load judge" ;;
         "bench history --dataset") values="@word" ;;
         "bench history --limit" | "bench history -n") values="@word" ;;
+        "report --out") values="@files" ;;
+        "report --days") values="@word" ;;
         "completions show 0") values="bash zsh fish" ;;
         "completions install 0") values="bash zsh fish" ;;
     esac

@@ -25,7 +25,7 @@ function __negmem_given
     echo $given
 end
 
-set -g __negmem_commands 'init' 'doctor' 'demo' 'db' 'db start' 'db stop' 'db status' 'db url' 'db psql' 'db migrate' 'db upgrade' 'config' 'config show' 'config set' 'config export' 'config validate' 'config schema' 'config path' 'sync' 'diff' 'automation' 'automation show' 'automation enable' 'automation disable' 'automation reconcile' 'automation run' 'automation logs' 'automation purge' 'automation export' 'scheduler' 'scheduler run' 'scheduler status' 'ingest' 'consolidate' 'memory' 'memory add' 'memory list' 'memory show' 'memory edit' 'memory rm' 'memory restore' 'memory pin' 'memory unpin' 'memory link' 'memory unlink' 'memory links' 'memory topics' 'memory history' 'fact' 'fact set' 'fact list' 'fact show' 'fact history' 'fact search' 'fact rm' 'fact restore' 'conflict' 'conflict list' 'conflict show' 'conflict resolve' 'summary' 'summary show' 'summary refresh' 'core' 'core show' 'core set' 'core rm' 'instruction' 'instruction set' 'instruction list' 'instruction show' 'profile' 'profile show' 'profile set' 'profile unset' 'entity' 'entity add' 'entity fact' 'entity event' 'entity relate' 'entity list' 'entity show' 'entity search' 'learn' 'learn save' 'learn search' 'learn list' 'learn show' 'learn edit' 'learn rm' 'learn versions' 'learn undo' 'proposals' 'proposals list' 'proposals show' 'proposals approve' 'proposals reject' 'namespace' 'namespace create' 'namespace list' 'namespace grant' 'namespace revoke' 'tools' 'tools list' 'tools schema' 'tools call' 'search' 'context' 'recall' 'feedback' 'metrics' 'audit' 'audit retain' 'audit delete' 'audit anonymize' 'audit apply' 'audit history' 'audit head' 'audit verify' 'audit erase' 'audit replay' 'audit export' 'user' 'user show' 'user pause' 'user resume' 'user hold' 'user release' 'import' 'pii' 'pii scan' 'pii fix' 'retention' 'retention run' 'retention preview' 'retention curve' 'retention explain' 'retention purge' 'curator' 'curator prune' 'curator dedup' 'embed' 'embed status' 'embed migrate' 'bench' 'bench retrieval' 'bench load' 'bench judge' 'bench history' 'completions' 'completions show' 'completions install' 'uninstall'
+set -g __negmem_commands 'init' 'doctor' 'demo' 'db' 'db start' 'db stop' 'db status' 'db url' 'db psql' 'db migrate' 'db upgrade' 'config' 'config show' 'config set' 'config export' 'config validate' 'config schema' 'config path' 'sync' 'diff' 'automation' 'automation show' 'automation enable' 'automation disable' 'automation reconcile' 'automation run' 'automation logs' 'automation purge' 'automation export' 'scheduler' 'scheduler run' 'scheduler status' 'ingest' 'consolidate' 'memory' 'memory add' 'memory list' 'memory show' 'memory edit' 'memory rm' 'memory restore' 'memory pin' 'memory unpin' 'memory link' 'memory unlink' 'memory links' 'memory topics' 'memory history' 'fact' 'fact set' 'fact list' 'fact show' 'fact history' 'fact search' 'fact rm' 'fact restore' 'conflict' 'conflict list' 'conflict show' 'conflict resolve' 'summary' 'summary show' 'summary refresh' 'core' 'core show' 'core set' 'core rm' 'instruction' 'instruction set' 'instruction list' 'instruction show' 'profile' 'profile show' 'profile set' 'profile unset' 'entity' 'entity add' 'entity fact' 'entity event' 'entity relate' 'entity list' 'entity show' 'entity search' 'learn' 'learn save' 'learn search' 'learn list' 'learn show' 'learn edit' 'learn rm' 'learn versions' 'learn undo' 'proposals' 'proposals list' 'proposals show' 'proposals approve' 'proposals reject' 'namespace' 'namespace create' 'namespace list' 'namespace grant' 'namespace revoke' 'tools' 'tools list' 'tools schema' 'tools call' 'search' 'context' 'recall' 'feedback' 'metrics' 'audit' 'audit retain' 'audit delete' 'audit anonymize' 'audit apply' 'audit history' 'audit head' 'audit verify' 'audit erase' 'audit replay' 'audit export' 'user' 'user show' 'user pause' 'user resume' 'user hold' 'user release' 'import' 'pii' 'pii scan' 'pii fix' 'retention' 'retention run' 'retention preview' 'retention curve' 'retention explain' 'retention purge' 'curator' 'curator prune' 'curator dedup' 'embed' 'embed status' 'embed migrate' 'bench' 'bench retrieval' 'bench load' 'bench judge' 'bench history' 'report' 'completions' 'completions show' 'completions install' 'uninstall'
 complete -c negmem -f
 complete -c negmem -n '__negmem_at ""' -a init -d 'Make the YAML, the schema, its migrations and the managed functions.'
 complete -c negmem -n '__negmem_at ""' -a doctor -d 'Probe what the database can carry; say what is wrong and what to do.'
@@ -63,6 +63,7 @@ complete -c negmem -n '__negmem_at ""' -a retention -d 'Forgetting: run it, see 
 complete -c negmem -n '__negmem_at ""' -a curator -d 'Prune by age and count; remove duplicates.'
 complete -c negmem -n '__negmem_at ""' -a embed -d 'The embedding model, and the online change to another.'
 complete -c negmem -n '__negmem_at ""' -a bench -d 'Measure retrieval, load and answers; compare over time.'
+complete -c negmem -n '__negmem_at ""' -a report -d 'The state of a deployment on one HTML page.'
 complete -c negmem -n '__negmem_at ""' -a completions -d 'Shell completions.'
 complete -c negmem -n '__negmem_at ""' -a uninstall -d 'Remove what negmem put into the database.'
 complete -c negmem -n '__negmem_at ""' -l version -d 'Show the version.'
@@ -1992,6 +1993,20 @@ complete -c negmem -n '__negmem_at "bench history"' -l quiet -s q -d 'Less: only
 complete -c negmem -n '__negmem_at "bench history"' -l verbose -s v -d 'More; -vv shows SQL.'
 complete -c negmem -n '__negmem_at "bench history"' -l wait -x -d 'Wait for a server that is starting.'
 complete -c negmem -n '__negmem_at "bench history"' -l help -d 'Show the help.'
+complete -c negmem -n '__negmem_at "report"' -l out -r -F -d 'Write the page there; - is standard output.'
+complete -c negmem -n '__negmem_at "report"' -l days -x -d 'How far back the daily figures go: 7..366.'
+complete -c negmem -n '__negmem_at "report"' -l personal -d 'Also name the largest users and topics.'
+complete -c negmem -n '__negmem_at "report"' -l exit-zero -d 'Exit 0 where it would be 3.'
+complete -c negmem -n '__negmem_at "report"' -l dsn -x -d 'Connection string or URL. (env: NEGMEM_DSN)'
+complete -c negmem -n '__negmem_at "report"' -l config -r -F -d 'The YAML file. (env: NEGMEM_CONFIG)'
+complete -c negmem -n '__negmem_at "report"' -l schema -x -d 'Default: negentropy. (env: NEGMEM_SCHEMA)'
+complete -c negmem -n '__negmem_at "report"' -l app -x -d 'Scopes every row. Default: negmem. (env: NEGMEM_APP)'
+complete -c negmem -n '__negmem_at "report"' -l json -d 'One JSON document on stdout.'
+complete -c negmem -n '__negmem_at "report"' -l no-color -d 'No colour, no progress bar.'
+complete -c negmem -n '__negmem_at "report"' -l quiet -s q -d 'Less: only the answer and errors.'
+complete -c negmem -n '__negmem_at "report"' -l verbose -s v -d 'More; -vv shows SQL.'
+complete -c negmem -n '__negmem_at "report"' -l wait -x -d 'Wait for a server that is starting.'
+complete -c negmem -n '__negmem_at "report"' -l help -d 'Show the help.'
 complete -c negmem -n '__negmem_at "completions"' -a show -d 'Print the completion script of a shell.'
 complete -c negmem -n '__negmem_at "completions"' -a install -d 'Put the script where the shell looks for it; changes no start-up file.'
 complete -c negmem -n '__negmem_at "completions"' -l help -d 'Show the help.'

@@ -92,6 +92,7 @@ class AsyncMemory:
         self.entity = AsyncEntities(self)
         self.learn = AsyncLearnings(self)
         self.namespace = AsyncNamespaces(self)
+        self.tools = AsyncTools(self)
         self.proposals = AsyncProposals(self)
         self.tools = AsyncTools(self)
         self.automation = AsyncAutomation(self)
@@ -283,6 +284,14 @@ class AsyncUsers(_Noun):
     resume = _awaited_of("user", api.Users.resume)
     hold = _awaited_of("user", api.Users.hold)
     release = _awaited_of("user", api.Users.release)
+
+
+class AsyncTools(_Noun):
+    """`mem.tools`: the tools of agents."""
+
+    list = _awaited_of("tools", api.Tools.list)
+    schema = _awaited_of("tools", api.Tools.schema)
+    call = _awaited_of("tools", api.Tools.call)
 
 
 class AsyncTools(_Noun):

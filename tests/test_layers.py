@@ -27,6 +27,7 @@ SERVICES_THAT_USE_OTHERS = (
     "negmem.core.governance.decisions",
     "negmem.core.governance.erasure",
     "negmem.core.learning",  # its stores are searched as memories are
+    "negmem.core.tools",  # agents act on all of them
     "negmem.core.retrieval.beside",  # and a search may ask them too
 )
 MAX_LINES = 500

@@ -31,6 +31,7 @@ from negmem.api.proposals import Proposals
 from negmem.api.retention import Retention
 from negmem.api.summaries import Summaries
 from negmem.api.tools import Tools
+from negmem.api.tools import Tools
 from negmem.api.users import Users
 from negmem.core.models.context import SECTIONS
 from negmem.core.session import Session, open_session
@@ -105,6 +106,7 @@ class Memory:
         self.entity = Entities(self)
         self.learn = Learnings(self)
         self.namespace = Namespaces(self)
+        self.tools = Tools(self)
         self.proposals = Proposals(self)
         self.tools = Tools(self)
         self.automation = Automation(self)

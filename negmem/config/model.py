@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, SecretStr, model_validator
 
+from negmem.config.agents import AgentTools
 from negmem.config.governance import Governance
 from negmem.config.sections import (
     HUNDRED_YEARS_DAYS,
@@ -415,6 +416,7 @@ class _Store(Section):
 class ReviewableStore(_Store):
     """A store whose writes may wait for a person."""
 
+    enabled: bool = key(True, "whether this store is on")
     mode: Literal["always", "agentic", "propose", "hitl"] = key(
         "always",
         "who decides: the extractor, the agent, a person",
@@ -458,9 +460,9 @@ class DecisionLogStore(_Store):
 class Learning(Section):
     """What is learned of users and their world, once it is asked to. Default: preset standard."""
 
-    profile: ProfileStore = key(ProfileStore(enabled=True), "Who the user is.")
-    memory: ReviewableStore = key(ReviewableStore(enabled=True), "What is known of the user.")
-    entity: ReviewableStore = key(ReviewableStore(enabled=True), "People, firms and things.")
+    profile: ProfileStore = ProfileStore()
+    memory: ReviewableStore = key(ReviewableStore(), "What is known of the user.")
+    entity: ReviewableStore = key(ReviewableStore(), "People, firms and things.")
     knowledge: KnowledgeStore = KnowledgeStore()
     session_context: SessionContextStore = SessionContextStore()
     decision_log: DecisionLogStore = DecisionLogStore()
@@ -469,6 +471,7 @@ class Learning(Section):
         "what a user may do in the namespace global without a grant: write (and read), read, or"
         " members: nothing",
     )
+    tools: AgentTools = AgentTools()
 
 
 class Doctor(Section):

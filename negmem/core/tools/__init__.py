@@ -1,0 +1,1 @@
+"""The tools of agents: defined once, offered as the stores' modes allow, called with unchecked arguments."""

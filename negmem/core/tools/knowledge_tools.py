@@ -1,0 +1,97 @@
+"""Tools of learned knowledge: search, and save once it was searched."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from negmem.core.learning import learnings
+from negmem.core.learning.protocol import Bound
+from negmem.core.tools.definition import Arguments, OptionalText, Refusal, Text, Word, tool
+from negmem.core.tools.limits import called_within
+
+_DEFAULT = "global"
+
+
+class SearchLearnings(Arguments):
+    """Arguments of search_learnings."""
+
+    query: Annotated[Text, Field(description="What the lesson should be about.")]
+    limit: Annotated[int, Field(description="At most so many lessons.", ge=1, le=20)] = 5
+
+
+class SaveLearning(Arguments):
+    """Arguments of save_learning."""
+
+    title: Annotated[Word, Field(description="A short, specific title.")]
+    learning: Annotated[
+        Text,
+        Field(description="The lesson itself: reusable and actionable, in a sentence or a few."),
+    ]
+    context: Annotated[OptionalText, Field(description="When it applies.")] = None
+    tags: Annotated[
+        list[Annotated[str, Field(min_length=1, max_length=64)]],
+        Field(description="Words to file it under.", max_length=10),
+    ] = []  # noqa: RUF012  frozen, and pydantic copies defaults
+
+
+@tool("knowledge", SearchLearnings)
+def search_learnings(bound: Bound, given: SearchLearnings) -> Mapping[str, Any]:
+    """Search lessons that were learned before: methods, conventions, pitfalls. Search before you give
+    advice on how to do something, and always before save_learning."""
+    found = learnings.search_learnings(
+        bound.session,
+        bound.user,
+        given.query,
+        namespace=bound.in_namespace(_DEFAULT),
+        limit=given.limit,
+    )
+    return {
+        "learnings": [
+            {
+                "id": str(one.id),
+                "title": one.title,
+                "learning": one.learning,
+                "context": one.context,
+                "tags": one.tags,
+                "score": round(one.score, 3),
+            }
+            for one in found.learnings
+        ],
+        "total": found.total,
+    }
+
+
+@tool("knowledge", SaveLearning, writes=True)
+def save_learning(bound: Bound, given: SaveLearning) -> Mapping[str, Any]:
+    """Save a lesson that others can use again: non-obvious, reusable, actionable. Not facts about the user
+    (memory_write), nor about people and firms (add_fact). Call search_learnings first; a lesson that says
+    nearly the same as a stored one is refused."""
+    settings = bound.session.config.learning.tools
+    if not called_within(bound, search_learnings.name, settings.search_first_s):
+        raise Refusal(
+            "search_first",
+            "nothing is saved that was not searched for",
+            "call search_learnings with what you want to save; save it if nothing like it is found",
+        )
+    done = learnings.save(
+        bound.session,
+        bound.user,
+        title=given.title,
+        learning=given.learning,
+        context=given.context,
+        tags=given.tags,
+        namespace=bound.in_namespace(_DEFAULT),
+    )
+    if done.proposal_id is not None:
+        return {"action": done.action, "proposal_id": str(done.proposal_id)}
+    return {
+        "action": done.action,
+        "id": None if done.learning is None else str(done.learning.id),
+        "title": None if done.learning is None else done.learning.title,
+    }
+
+
+TOOLS = (search_learnings, save_learning)
