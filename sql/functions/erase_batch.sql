@@ -32,6 +32,7 @@ DECLARE
     v_types text[];
     v_where text;
     v_order text;
+    v_owned integer;
 BEGIN
     SELECT array_agg('t.' || quote_ident(a.attname) ORDER BY k.place),
         array_agg(format_type(a.atttypid, NULL) ORDER BY k.place)
@@ -43,21 +44,28 @@ BEGIN
     v_where := CASE WHEN p_is_shareable
         THEN format('t.owner_kind = %L AND t.owner = %L AND t.app_name = %L', 'user', p_user_id, p_app_name)
         ELSE format('t.user_id = %L AND t.app_name = %L', p_user_id, p_app_name) END;
-    IF v_keys[1] IN ('t.user_id', 't.owner_kind') THEN
+    -- The owner's columns are said with =, the others alone with >: compared whole, each batch would walk once more
+    -- over what the batches before it left dead in the index.
+    v_owned := CASE WHEN v_keys[1:3] = '{t.owner_kind,t.owner,t.app_name}' THEN 3
+        WHEN v_keys[1:2] = '{t.user_id,t.app_name}' THEN 2 ELSE 0 END;
+    IF v_owned > 0 THEN
         v_order := ' ORDER BY ' || array_to_string(v_keys, ', ');
-        IF p_after IS NOT NULL THEN
-            SELECT v_where || format(' AND (%s) > (%s)', array_to_string(v_keys, ', '), string_agg(
+        IF p_after IS NOT NULL AND v_owned < cardinality(v_keys) THEN
+            SELECT v_where || format(' AND (%s) > (%s)', array_to_string(v_keys[v_owned + 1:], ', '), string_agg(
                 format('CAST(%L AS %s)', p_after ->> (k.place - 1)::integer, k.type), ', ' ORDER BY k.place))
             INTO v_where
-            FROM unnest(v_types) WITH ORDINALITY AS k (type, place);
+            FROM unnest(v_types) WITH ORDINALITY AS k (type, place)
+            WHERE k.place > v_owned;
         END IF;
     END IF;
     EXECUTE format(
-        'WITH picked AS MATERIALIZED (SELECT t.ctid AS place, %s AS key FROM %s AS t WHERE %s%s LIMIT %s),'
+        'WITH picked AS MATERIALIZED (SELECT t.ctid AS place%s FROM %s AS t WHERE %s%s LIMIT %s),'
         ' gone AS (DELETE FROM %s AS t WHERE t.ctid = ANY (ARRAY(SELECT p.place FROM picked AS p)) RETURNING 1)'
-        ' SELECT (SELECT count(*)::integer FROM gone), (array_agg(p.key))[count(*)] FROM picked AS p',
-        CASE WHEN v_order IS NULL THEN 'NULL::jsonb' ELSE format('jsonb_build_array(%s)', array_to_string(v_keys, ', ')) END,
-        v_table, v_where, COALESCE(v_order, ''), p_limit, v_table)
+        ' SELECT (SELECT count(*)::integer FROM gone),'
+        ' (SELECT %s FROM picked AS t OFFSET GREATEST(0, (SELECT count(*) FROM picked) - 1) LIMIT 1)',
+        CASE WHEN v_order IS NULL THEN '' ELSE ', ' || array_to_string(v_keys, ', ') END,
+        v_table, v_where, COALESCE(v_order, ''), p_limit, v_table,
+        CASE WHEN v_order IS NULL THEN 'NULL::jsonb' ELSE format('jsonb_build_array(%s)', array_to_string(v_keys, ', ')) END)
     INTO removed, last_key;
     IF removed > 0 THEN
         UPDATE erased_persons AS e
