@@ -19,6 +19,7 @@ SERVICES_THAT_USE_OTHERS = (
     "negmem.core.diagnostics",
     "negmem.core.scheduler",
     "negmem.core.bench",
+    "negmem.core.report",
     "negmem.core.demo",
     "negmem.core.setup",
     "negmem.core.installation",
@@ -69,7 +70,7 @@ LAYERS = {
     "negmem.core": Layer(
         (*PURE, "negmem.core", "negmem.config", "negmem.db", "negmem.providers", "negmem.shipped"),
         ("pydantic", "psycopg"),
-        ("numpy", "psycopg", "pgvector"),
+        ("numpy", "psycopg", "pgvector", "jinja2", "markupsafe"),
     ),
     "negmem.api": Layer(
         (

@@ -14,10 +14,10 @@ from uuid import UUID
 from psycopg.types.json import Jsonb
 
 from negmem.core.embedding import embed_texts
-from negmem.core.learning.review import refuse_past_review
-from negmem.core.learning.targets import PROFILE
 from negmem.core.models.fact import FactOutcome
 from negmem.core.pii import guard_of
+from negmem.core.review import refuse_past_review
+from negmem.core.review_targets import PROFILE
 from negmem.core.session import Session
 from negmem.core.text.clean import TextRefusedError, clean_text, clean_value
 from negmem.core.text.fact_words import fact_text, same_value

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from psycopg.types.json import Jsonb
 
+from negmem.core import review_targets as targets
 from negmem.core.fact_writing import (
     FactWrite,
     document_of,
@@ -16,8 +17,6 @@ from negmem.core.fact_writing import (
     prepared,
     write_facts,
 )
-from negmem.core.learning import targets
-from negmem.core.learning.review import reviewed
 from negmem.core.models.conflict import Conflict
 from negmem.core.models.fact import (
     Fact,
@@ -28,6 +27,7 @@ from negmem.core.models.fact import (
     WrittenFact,
 )
 from negmem.core.pii import gated, gated_write
+from negmem.core.review import reviewed
 from negmem.core.session import Session
 from negmem.core.text.moments import in_utc
 from negmem.core.text.names import check_name

@@ -11,8 +11,7 @@ from uuid import UUID
 from psycopg.types.json import Jsonb
 
 from negmem.core import reflected
-from negmem.core.learning import targets
-from negmem.core.learning.review import reviewed
+from negmem.core import review_targets as targets
 from negmem.core.memory_texts import (
     cleaned,
     cleaned_metadata,
@@ -28,6 +27,7 @@ from negmem.core.models.memory import (
     MemoryList,
 )
 from negmem.core.pii import gated, gated_write, guard_of
+from negmem.core.review import reviewed
 from negmem.core.session import Session
 from negmem.core.text.indexed import embedded_text
 from negmem.core.text.moments import in_utc, said_at

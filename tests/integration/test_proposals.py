@@ -10,10 +10,10 @@ from uuid import UUID
 
 import pytest
 
-from negmem.core import facts, memories
+from negmem.core import facts, memories, review
 from negmem.core.fact_writing import FactWrite, write_facts
-from negmem.core.learning import entities, learnings, observations, profile, proposals, review
-from negmem.core.learning.review import ACTS, Acting, acting
+from negmem.core.learning import entities, learnings, observations, profile, proposals
+from negmem.core.review import ACTS, Acting, acting
 from negmem.core.session import Session
 from negmem.errors import NegmemError
 from tests.support.cli import CliRunner

@@ -26,7 +26,6 @@ from negmem.core.learning.entity_rows import (
     touch,
     written,
 )
-from negmem.core.learning.review import Target, reviewed, writer_of
 from negmem.core.models.entity import (
     Entity,
     EntityChange,
@@ -36,6 +35,7 @@ from negmem.core.models.entity import (
     FoundEntity,
 )
 from negmem.core.pii import gated, gated_write, guard_of
+from negmem.core.review import Target, reviewed, writer_of
 from negmem.core.session import Session
 from negmem.core.text.exact_key import exact_key
 from negmem.core.text.said_dates import said_date

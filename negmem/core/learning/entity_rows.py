@@ -56,11 +56,13 @@ def keep(session: Session, owner: Owner, entity: Entity, reason: str) -> None:
 
 
 def touch(session: Session, owner: Owner, id: UUID, flags: Mapping[str, Any]) -> None:
+    """A new version of an entity whose parts have changed; flags of a new part join its metadata."""
     values = {**owner.params(session), "id": id, "metadata": Jsonb(dict(flags))}
     session.database.execute("entities", "touch", values)
 
 
 def screened(session: Session, said: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What of an entity may be stored, as the policy for personal data leaves it, and the flags."""
     beside = (said["description"], said["aliases"], said["properties"])
     screened = guard_of(session).screen(said["name"], {}, beside)
     description, aliases, properties = screened.beside
@@ -69,11 +71,13 @@ def screened(session: Session, said: dict[str, Any]) -> tuple[dict[str, Any], di
 
 
 def columns(said: dict[str, Any], metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """The columns of an entity."""
     columns = {"properties": Jsonb(said["properties"]), "metadata": Jsonb(dict(metadata))}
     return {**said, **columns}
 
 
 def checked_properties(properties: Mapping[str, str] | None) -> dict[str, Any]:
+    """Properties as they can be stored. Raises: UsageError `entity_invalid`."""
     try:
         value, _ = clean_value(dict(properties or {}))
     except TextRefusedError as error:
@@ -85,6 +89,7 @@ def checked_properties(properties: Mapping[str, str] | None) -> dict[str, Any]:
 def resolved(
     session: Session, owners: Sequence[Owner], word: str, entity_type: str | None
 ) -> list[dict[str, Any]]:
+    """The entities that a word names, by id first."""
     params = {
         **items.owners_params(session, owners),
         "key": entity_key(word),
@@ -130,6 +135,7 @@ def page_params(
     limit: int = items.MAX_ROWS,
     offset: int = 0,
 ) -> dict[str, Any]:
+    """The parameters of the block `entities.list`; ids None: all."""
     return {
         **items.owners_params(session, owners),
         "ids": None if ids is None else list(ids),
@@ -146,10 +152,12 @@ def fetch(session: Session, owners: Sequence[Owner], ids: Sequence[UUID]) -> lis
 
 
 def one_entity(session: Session, owners: Sequence[Owner], id: UUID) -> Entity:
+    """One entity that is there."""
     return fetch(session, owners, [id])[0]
 
 
 def entity_of(row: dict[str, Any]) -> Entity:
+    """A row of the block `entities.list` as an entity."""
     owner = Owner(row["owner_kind"], row["owner"])
     fields = {name: row[name] for name in Entity.model_fields if name in row}
     return Entity(
@@ -160,4 +168,5 @@ def entity_of(row: dict[str, Any]) -> Entity:
 
 
 def invalid(why: str) -> UsageError:
+    """What can not be stored of an entity."""
     return UsageError("entity_invalid", "this can't be stored of an entity", why=why, hint=HINT)

@@ -11,7 +11,6 @@ from negmem.core.embedding import embed_texts
 from negmem.core.learning import items
 from negmem.core.learning.access import Access, Owner, access_of, owner_of, reach
 from negmem.core.learning.lesson import Lesson, cleaned_lesson, screened_lesson
-from negmem.core.learning.review import Target, reviewed, writer_of
 from negmem.core.merging import stored_scale
 from negmem.core.models.learning import (
     FoundLearning,
@@ -22,6 +21,7 @@ from negmem.core.models.learning import (
     LearningVersions,
 )
 from negmem.core.pii import DetectionFailedError, gated, gated_write, guard_of
+from negmem.core.review import Target, reviewed, writer_of
 from negmem.core.session import Session
 from negmem.core.text.exact_key import exact_key
 from negmem.core.text.likeness import likeness

@@ -7,11 +7,12 @@ from typing import Any
 from uuid import UUID
 
 from negmem.core import memories
-from negmem.core.learning import items, targets
+from negmem.core import review_targets as targets
+from negmem.core.learning import items
 from negmem.core.learning.access import Owner
-from negmem.core.learning.review import acting_of, reviewed, together, writer_of
 from negmem.core.models.observation import Observation, ObservationChange, ObservationList
 from negmem.core.pii import gated, gated_write
+from negmem.core.review import acting_of, reviewed, together, writer_of
 from negmem.core.session import Session
 from negmem.core.text.exact_key import exact_key
 from negmem.errors import NegmemError

@@ -9,11 +9,11 @@ from typing import Any
 from uuid import UUID
 
 from negmem.core import facts
+from negmem.core import review_targets as targets
 from negmem.core.fact_writing import FactWrite, write_facts
-from negmem.core.learning import targets
-from negmem.core.learning.review import reviewed
 from negmem.core.models.profile import Profile, ProfileChange, ProfileField
 from negmem.core.pii import gated, gated_write
+from negmem.core.review import reviewed
 from negmem.core.session import Session
 from negmem.core.text.fact_words import fact_text
 from negmem.errors import NegmemError, UsageError

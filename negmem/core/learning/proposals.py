@@ -9,7 +9,6 @@ from uuid import UUID
 
 from negmem.core.learning import entities, items, learnings, observations, profile
 from negmem.core.learning.access import Owner, access_of, owner_of
-from negmem.core.learning.review import ACTS, STORES, WAITING, Act, Acting, Target, applying
 from negmem.core.models.proposal import (
     STATUSES,
     Duplicate,
@@ -20,6 +19,7 @@ from negmem.core.models.proposal import (
     ProposalShown,
 )
 from negmem.core.pii import gated
+from negmem.core.review import ACTS, STORES, WAITING, Act, Acting, Target, applying
 from negmem.core.session import Session
 from negmem.db.failures import DatabaseError
 from negmem.errors import NegmemError, UsageError

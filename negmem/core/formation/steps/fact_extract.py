@@ -14,8 +14,8 @@ from negmem.core.formation.extraction.prompt import PROMPT_VERSION, SourceTurn
 from negmem.core.formation.pipeline import JobType, Policy, StepOutcome, Work
 from negmem.core.formation.turns import Turn, read_turns
 from negmem.core.learning import profile
-from negmem.core.learning.review import Acting, acting
 from negmem.core.models.extraction import ExtractedFact
+from negmem.core.review import Acting, acting
 
 POLICY: Policy = "fail_tolerant"
 JOB_TYPES: tuple[JobType, ...] = ("fast_replay", "full_consolidation")

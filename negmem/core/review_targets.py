@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from negmem.core.learning.access import Owner
-from negmem.core.learning.review import Target
+from negmem.core.review import Target
 from negmem.core.session import Session
 
 PROFILE = "profile"
