@@ -123,6 +123,7 @@ class AsyncMemory:
     recall = _awaited(api.Memory.recall)
     feedback = _awaited(api.Memory.feedback)
     metrics = _awaited(api.Memory.metrics)
+    report = _awaited(api.Memory.report)
 
     async def close(self) -> None:
         """Close all connections; calls under way end first."""
@@ -284,14 +285,6 @@ class AsyncUsers(_Noun):
     resume = _awaited_of("user", api.Users.resume)
     hold = _awaited_of("user", api.Users.hold)
     release = _awaited_of("user", api.Users.release)
-
-
-class AsyncTools(_Noun):
-    """`mem.tools`: the tools of agents."""
-
-    list = _awaited_of("tools", api.Tools.list)
-    schema = _awaited_of("tools", api.Tools.schema)
-    call = _awaited_of("tools", api.Tools.call)
 
 
 class AsyncTools(_Noun):

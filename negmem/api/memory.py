@@ -31,7 +31,6 @@ from negmem.api.proposals import Proposals
 from negmem.api.retention import Retention
 from negmem.api.summaries import Summaries
 from negmem.api.tools import Tools
-from negmem.api.tools import Tools
 from negmem.api.users import Users
 from negmem.core.models.context import SECTIONS
 from negmem.core.session import Session, open_session
@@ -49,6 +48,7 @@ if TYPE_CHECKING:
     from negmem.core.models.ingest import Ingested
     from negmem.core.models.metrics import Metrics
     from negmem.core.models.recall import Recall
+    from negmem.core.models.report import Report
     from negmem.core.models.retrieval import SearchAnswer
     from negmem.core.setup import Setup
     from negmem.providers.embedding import Embedder
@@ -372,6 +372,25 @@ class Memory:
         owner = None if user is None else user_of(user)
         set_key = setter(self.session, "metrics --apply", dry_run=dry_run) if apply else None
         return measure(self.session, user=owner, set_key=set_key, dry_run=dry_run)
+
+    def report(
+        self, *, days: int = 90, personal: bool = False, out: str | Path | None = None
+    ) -> Report:
+        """The state of this app's memory, section by section; with `out` also as an HTML page in a file.
+
+        Args: days, 7..366, how far back the daily figures go; personal, also name the largest users
+        and topics, as far as the database role may see them.
+        """
+        from negmem.core.report.making import make_report
+        from negmem.core.report.page import page_file, render_page
+
+        if out is None:
+            return make_report(self.session, days=days, personal=personal)
+        path = Path(out).absolute()
+        with page_file(path, personal=personal) as put:
+            found = make_report(self.session, days=days, personal=personal)
+            put(render_page(found))
+        return found.model_copy(update={"page": str(path)})
 
     def import_(self, path: str | Path, *, dry_run: bool = False) -> Imported:
         """Bring an export of one person back with the same ids; what stands stays."""

@@ -42,7 +42,6 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "proposals": ("proposals", "Writes that wait for a person."),
     "namespace": ("namespace", "Namespaces: who shares what."),
     "tools": ("tools", "The tools of agents: list, schemas, and a call by hand."),
-    "tools": ("tools", "The tools of agents: list, schemas, and a call by hand."),
     "search": ("search", "Find memories, and explain why."),
     "context": ("context", "Assemble a context within a token budget."),
     "recall": ("recall", "Recall what a new session should know of a user."),
@@ -56,6 +55,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "curator": ("curator", "Prune by age and count; remove duplicates."),
     "embed": ("embed", "The embedding model, and the online change to another."),
     "bench": ("bench", "Measure retrieval, load and answers; compare over time."),
+    "report": ("report", "The state of a deployment on one HTML page."),
     "completions": ("completions", "Shell completions."),
     "uninstall": ("uninstall", "Remove what negmem put into the database."),
 }

@@ -62,6 +62,15 @@ class Console:
         if not self.common.quiet:
             sys.stderr.write(safe_text(text) + "\n")
 
+    def page(self, text: str) -> None:
+        """The answer as a page of its own, with the warnings beside it; a closed pipe as in `answer`."""
+        try:
+            sys.stdout.write(text)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            silence_stdout()
+        self._warn()
+
     def answer(
         self,
         schema: str,
@@ -94,6 +103,9 @@ class Console:
             self.json(document)
             return
         render(self, model)
+        self._warn()
+
+    def _warn(self) -> None:
         for warning in self.common.warnings:
             self.note(f"warning[{warning['code']}]: {one_line(warning['message'])}")
 
@@ -101,8 +113,8 @@ class Console:
         """One JSON document, UTF-8, characters as they are."""
         sys.stdout.write(json.dumps(document, ensure_ascii=False, indent=2) + "\n")
 
-    def confirm(self, question: str) -> None:
-        """Ask before destroying.
+    def confirm(self, question: str, *, deed: str = "destroys") -> None:
+        """Ask before destroying, or before another deed that nobody should meet unasked.
 
         Raises: UsageError `confirmation_needed` without a terminal and without --yes, or
         `not_confirmed` when the answer is no.
@@ -112,7 +124,7 @@ class Console:
         if not sys.stdin.isatty():
             raise UsageError(
                 "confirmation_needed",
-                f"negmem {self.common.name} destroys, and there is nobody to ask",
+                f"negmem {self.common.name} {deed}, and there is nobody to ask",
                 why="stdin is not a terminal",
                 hint=f"negmem {self.common.name} … --yes",
             )
