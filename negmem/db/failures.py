@@ -127,7 +127,13 @@ def translate(error: psycopg.Error, statement: str = "") -> DatabaseError:
         )
     made = DatabaseError(code, message, why=why, hint=hint, sqlstate=sqlstate)
     made.said = diag.message_primary or ""
-    made.statement = "\n".join(part for part in (diag.internal_query, statement) if part)
+    # Of a refusal inside a function the first lines of the context are the statement.
+    inner = (diag.context or "").partition("\nPL/pgSQL")[0]
+    made.statement = "\n".join(
+        part
+        for part in (diag.internal_query, inner if sqlstate == NO_PRIVILEGE else "", statement)
+        if part
+    )
     return made
 
 
@@ -169,7 +175,8 @@ def _asked_for(statement: str, name: str, lacking: Sequence[str]) -> list[str]:
     asked = {
         "INSERT": rf"\bINSERT\s+INTO\s+{end}",
         "DELETE": rf"\bDELETE\s+FROM\s+{end}",
-        "UPDATE": rf"\bUPDATE\s+{end}|\bINSERT\s+INTO\s+{end}.*DO\s+UPDATE|{end}.*FOR\s+UPDATE",
+        "UPDATE": rf"\bUPDATE\s+{end}|\bINSERT\s+INTO\s+{end}.*DO\s+UPDATE|{end}.*"
+        r"\bFOR\s+(?:NO\s+KEY\s+|KEY\s+)?(?:UPDATE|SHARE)\b",
         "SELECT": rf"(?<!DELETE )\bFROM\s+{end}|\bJOIN\s+{end}",
     }
     found = [p for p in lacking if p in asked and re.search(asked[p], statement, re.DOTALL)]

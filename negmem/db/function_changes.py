@@ -59,12 +59,12 @@ def _change(database: Database, connection: Connection, change: Comparison) -> N
         elif change.wanted is not None and change.state != "present":
             connection.execute(change.wanted.text)
     except psycopg.errors.InsufficientPrivilege as error:
-        raise NegmemError(
-            "function_not_owned",
-            f"{change.signature} can't be written by this role",
-            why=f"{error.diag.message_primary} (as {database.facts.role} on {database.label})",
-            hint="run negmem as the owner of the schema",
-        ) from None
+        refused = translate(error)  # whose grant is missing, is told where the transaction ends
+        refused.code = "function_not_owned"
+        refused.message = f"{change.signature} can't be written by this role"
+        refused.why = f"{error.diag.message_primary} (as {database.facts.role} on {database.label})"
+        refused.hint = "run negmem as the owner of the schema"
+        raise refused from None
     except psycopg.errors.DependentObjectsStillExist as error:
         raise NegmemError(
             "function_has_dependents",

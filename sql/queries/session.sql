@@ -67,7 +67,12 @@ SELECT quote_ident(current_user), n.oid::bigint, 'SCHEMA', quote_ident(n.nspname
     CASE WHEN has_schema_privilege(n.oid, 'USAGE') THEN ARRAY['CREATE'] ELSE ARRAY['USAGE'] END
 FROM pg_namespace AS n
 WHERE n.nspname = ANY (%(words)s::name[])
-    AND NOT (has_schema_privilege(n.oid, 'USAGE') AND has_schema_privilege(n.oid, 'CREATE'));
+    AND NOT (has_schema_privilege(n.oid, 'USAGE') AND has_schema_privilege(n.oid, 'CREATE'))
+UNION ALL
+SELECT quote_ident(current_user), d.oid::bigint, 'DATABASE', quote_ident(d.datname), d.datname::text, quote_ident(pg_get_userbyid(d.datdba)),
+    ARRAY['CREATE']
+FROM pg_database AS d
+WHERE d.datname = current_database() AND d.datname = ANY (%(words)s::name[]) AND NOT has_database_privilege(d.oid, 'CREATE');
 
 -- name: groups_holding
 -- params: schema, kind, oid, privileges
@@ -81,6 +86,7 @@ WHERE starts_with(c.comment, 'negmem, ' || %(schema)s::text || ': ')
             WHEN 'TABLE' THEN has_table_privilege(r.oid, %(oid)s::oid, p.name)
             WHEN 'SEQUENCE' THEN has_sequence_privilege(r.oid, %(oid)s::oid, p.name)
             WHEN 'FUNCTION' THEN has_function_privilege(r.oid, %(oid)s::oid, p.name)
+            WHEN 'DATABASE' THEN has_database_privilege(r.oid, %(oid)s::oid, p.name)
             ELSE has_schema_privilege(r.oid, %(oid)s::oid, p.name) END)
          FROM unnest(%(privileges)s::text[]) AS p (name))
 ORDER BY r.rolname;

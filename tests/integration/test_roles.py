@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,7 +12,7 @@ import pytest
 from negmem.core.automation.sync import diff, sync
 from negmem.core.models.grants import SEQUENCES, TABLES
 from negmem.core.session import open_session
-from tests.support.cli import CliResult, CliRunner
+from tests.support.cli import CliRunner
 from tests.support.databases import TestDatabase
 from tests.support.roles import as_role, login_role
 from tests.support.round_trips import round_trips
@@ -240,107 +238,6 @@ def test_grants_survive_a_replace(
         key: database.value(may, (name, "record_audit_entries")) for key, name in roles.items()
     }
     assert called == {"owner": True, "app": True, "reader": False, "auditor": False}
-
-
-ALL_OK = ("ok", "ok", "ok", "ok")
-UNRECORDED = ("ok", "ok", "retrieval_not_recorded", "retrieval_not_recorded")
-AS_OWNER = ("ok", "roles_not_created", "roles_not_created", "roles_not_created")
-
-
-def writers(privileges: str, table: str) -> tuple[str, str, str, str]:
-    """Owner and app may; the others are told what they lack, and that the app's role has it."""
-    refused = f"lacks {privileges} on table negentropy.{table}, app has it"
-    return ("ok", "ok", refused, refused)
-
-
-def owners(privileges: str, table: str) -> tuple[str, str, str, str]:
-    """The owner may; the others are told what they lack, and that the owner's role has it."""
-    refused = f"lacks {privileges} on table negentropy.{table}, owner has it"
-    return ("ok", refused, refused, refused)
-
-
-# command → what happens as owner, app, reader, auditor: ok, the code of a warning or an error, or the privilege
-# that the refusal names with the role to be granted. $ID is a memory, $GONE a removed one.
-COMMANDS: list[tuple[tuple[str, ...], tuple[str, str, str, str]]] = [
-    (("search", "吃", "--user", "ann"), UNRECORDED),
-    (("context", "tea", "--user", "ann"), UNRECORDED),
-    (("memory", "list", "--user", "ann"), ALL_OK),
-    (("memory", "show", "$ID"), ALL_OK),
-    (("config", "export"), ALL_OK),
-    (("automation", "show"), ALL_OK),
-    (("automation", "logs"), ALL_OK),
-    (("diff",), ALL_OK),
-    (("doctor",), ALL_OK),
-    (("memory", "add", "她不吃辣", "--user", "bob"), writers("INSERT, UPDATE, DELETE", "users")),
-    (("ingest", "-", "--format", "jsonl"), writers("INSERT", "threads")),
-    (("memory", "edit", "$ID", "--content", "Ann drinks coffee"), writers("UPDATE", "memories")),
-    (("memory", "rm", "$ID"), writers("INSERT, UPDATE, DELETE", "users")),
-    (("memory", "restore", "$GONE"), writers("INSERT, UPDATE, DELETE", "memories")),
-    (("memory", "pin", "$ID"), writers("UPDATE", "memories")),
-    (
-        ("curator", "prune", "--user", "ann", "--max-count", "1", "--yes"),
-        writers("UPDATE", "memories"),
-    ),
-    (
-        ("config", "set", "automation.retention.min_age_days", "9"),
-        owners("UPDATE", "memory_automation_configs"),
-    ),
-    (("automation", "enable", "cleanup_memories"), owners("UPDATE", "memory_automation_configs")),
-    (("automation", "disable", "cleanup_memories"), owners("UPDATE", "memory_automation_configs")),
-    (
-        ("automation", "run", "cleanup_memories"),
-        owners("INSERT", "automation_runs"),
-    ),
-    (("sync",), ALL_OK),
-    (("db", "migrate"), ALL_OK),
-    (("init", "--roles"), AS_OWNER),
-    (("uninstall", "--dry-run"), ALL_OK),
-]
-
-
-def outcome(found: CliResult, expected: str) -> str:
-    """What happened, in the words of the table."""
-    document = found.json
-    if found.code == 0:
-        codes = [warning["code"] for warning in document["warnings"]]
-        return expected if expected in codes else "ok"
-    error = document.get("error") or {"code": f"exit {found.code}", "hint": ""}
-    if error["code"] != "privilege_missing":
-        return str(error["code"])
-    lacks = re.search(r"lacks .+? on table \S+", error["why"])
-    holder = re.match(r'GRANT "?\w+_(\w+?)"? TO ', error["hint"])
-    assert lacks and holder, error
-    return f"{lacks[0]}, {holder[1]} has it"
-
-
-def test_what_each_role_may_do(
-    cli: CliRunner, database: TestDatabase, roles: dict[str, str]
-) -> None:
-    wrong = []
-    for place, (words, expected) in enumerate(COMMANDS):
-        for key, wanted in zip(KEYS, expected, strict=True):
-            ids = [
-                cli("memory", "add", f"Ann drinks tea 吃茶 {n}", "--user", "ann", "--json")
-                .ok()
-                .json["memory"]["id"]
-                for n in range(2)
-            ]
-            cli("memory", "rm", ids[1]).ok()
-            line = {
-                "thread": f"t{place}{key}",
-                "user": "ann",
-                "turns": [{"role": "user", "text": "hello 你好"}],
-            }
-            with acting(database, roles[key]) as dsn:
-                found = cli(
-                    *[{"$ID": ids[0], "$GONE": ids[1]}.get(word, word) for word in words],
-                    "--json",
-                    env={"NEGMEM_DSN": dsn},
-                    stdin=json.dumps(line) + "\n",
-                )
-            if outcome(found, wanted) != wanted:
-                wrong.append((words, key, outcome(found, wanted), wanted, found.stdout[:400]))
-    assert wrong == []
 
 
 def test_sync_of_the_app_is_refused_as_a_whole(
