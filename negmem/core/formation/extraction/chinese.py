@@ -79,7 +79,8 @@ def read_chinese(sentence: Sentence, previous: str = "") -> Iterator[Found]:
             continue
         named = _CALLED.match(part.whole)
         if named and pet and number:
-            yield Found("relation", pet, named["name"], f"{pet}叫{named['name']}")
+            about = relation_key(pet) or pet
+            yield Found("relation", about, named["name"], f"{pet}叫{named['name']}")
             continue
         if _THEN_ALLERGIC.match(part.whole) and last_thing:
             yield Found(

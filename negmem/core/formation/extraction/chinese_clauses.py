@@ -70,8 +70,20 @@ _OURS = re.compile(
 _KIN = re.compile(
     rf"^(?:我|俺|我家|我们家|咱)(?:的|那个?|这个?|最好的|亲|小|大|最小的|最大的|现在的|以前的|新的?){{0,6}}(?P<kin>最好的朋友|{_KIN_WORDS})(?P<rest>.*)$"
 )
+# What begins a predicate, so that the words before it are its subject.
+_PREDICATE = (
+    r"(?:今年|明年|去年|昨天|今天|最近|现在|目前|平时|每|也|都|很|最|特别|非常|不|没|对|在|叫|是|有|喜欢|爱|讨厌|怕|从|下|明|刚|已经"
+    r"|住|搬|去|要|会|想|打算|计划|准备|养|买|开|做|当|上|信|学|教|毕业|结婚|退休)"
+)
 _BARE_KIN = re.compile(
-    r"^(?P<kin>老婆|老公|老妈|老爸|爸妈|爸爸|妈妈|儿子|女儿|闺女|女朋友|男朋友|媳妇|奶奶|爷爷|外婆|外公|姥姥|姥爷)(?P<rest>(?:今年|也|都|很|最|特别|不|对|在|叫|是|喜欢|爱|从|下|明|刚).+)$"
+    r"^(?P<kin>老婆|老公|丈夫|妻子|太太|媳妇|老妈|老爸|爸妈|父母|爸爸|妈妈|父亲|母亲|儿子|女儿|闺女|哥哥|弟弟|姐姐|妹妹|大哥|二哥|大姐|二姐"
+    rf"|女朋友|男朋友|女友|男友|奶奶|爷爷|外婆|外公|姥姥|姥爷|岳父|岳母|婆婆|公公|室友|舍友|闺蜜)(?P<rest>{_PREDICATE}.+)$"
+)
+# Somebody with a name or a title, or one of many: what follows is theirs, not the speaker's.
+_NAMED_OTHER = re.compile(
+    r"^(?:[小老阿](?!家|公|婆|妈|爸|板|师|是|时|说|区|孩|朋|姨|狗|猫|实|早|在)[\u4e00-\u9fff]|[A-Z][a-z]+(?: [A-Z][a-z]+)?"
+    r"|[\u4e00-\u9fff]{1,3}(?:先生|女士|老师|医生|师傅|经理|总监|同学|教授|主任)|同事|朋友|邻居|同学|老板|领导|上司|经理|客户|房东"
+    rf"|[\u4e00-\u9fff]{{0,4}}(?:表|堂)[哥姐弟妹]){_PREDICATE}(?!叫我|喊我|称呼我|管我叫)"
 )
 
 
@@ -130,6 +142,8 @@ def clauses(sentence: str, is_question: bool) -> Iterator[Clause]:
             whose, kin, rest = "ours", None, ours["rest"]
         elif bare_kin:
             whose, kin, rest = "kin", bare_kin["kin"], bare_kin["rest"]
+        elif _NAMED_OTHER.match(text):
+            whose, kin, rest = "others", None, text
         elif whose == "kin" and re.match(r"^[他她它](?!们)", text):
             rest = text[1:]
         elif _OTHERS.match(text):

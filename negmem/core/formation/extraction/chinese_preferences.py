@@ -7,14 +7,14 @@ from collections.abc import Iterator
 
 from negmem.core.formation.extraction.chinese_things import ended, is_named, listed
 from negmem.core.formation.extraction.found import Found
-from negmem.core.formation.extraction.keys import thing_key
+from negmem.core.formation.extraction.keys import liking_key, thing_key
 
 _DEGREE = r"(?:最|更|比较|特别|非常|很|超级?|挺|蛮|相当|十分|极其|尤其|真的?|最为|格外|真心|一直|都|还是|还|也|确实|太|好|巨|贼|可|就|算|有点儿?|有些|越来越|从小就?|打心底|实在|稍微|其实|本来|一向|向来|平时|现在|以前|最最|更加|更为|是){0,6}"
 _LIKES = re.compile(
     rf"^(?P<degree>{_DEGREE})(?P<verb>喜欢上|喜欢|热爱|喜爱|钟爱|偏爱|偏好|偏向于?|倾向于?|钟情于?|爱好|爱上|爱(?!人|情|好者|心|国|丽|尔|德)|享受|迷上|迷恋|痴迷于?|沉迷于?|中意|喜好|青睐|崇拜|欣赏|期望用|习惯(?:于|用|喝|吃)?|改(?:用|喝|吃|看|穿|骑|玩|听)|只(?:喝|吃|用|看|穿|听|买)|爱用|常用|馋|宁愿|宁可|情愿|好(?=这口))(?:了|过)?(?P<thing>.+)$"
 )
 _DISLIKES = re.compile(
-    rf"^(?P<degree>{_DEGREE})(?P<verb>(?:不|没那么|没有那么|没怎么|并不|从不|从来不|从没|一点都不|一点也不|根本不|完全不|再也不|不再|已经不|早就不|早已不|不太|不怎么|不是很|不是特别|不大|不咋|不那么|不特别){{1,6}}(?:很|太|怎么|特别|那么|再|大|怎样|是很|真的|能)?(?:喜欢|热爱|喜爱|爱|习惯|享受|中意|欣赏|想吃|感冒|待见|好)|讨厌|厌恶|反感|厌烦|憎恨|痛恨|最恨|恨|嫌弃?|烦(?!恼|躁|人)|受不了|受不得|忍受不了|无法忍受|接受不了|不能接受|接受不能|见不得|听不得|看不惯|吃不惯|喝不惯|用不惯|吃不了|吃不来|喝不了|喝不来|不吃|不喝|不碰|不沾|不抽|不玩|不看|不听|不用|不爱|不抽烟|从不(?:吃|喝|抽|用|看)|从来不(?:吃|喝|抽|用|看|玩)|不能吃|不能喝|戒了|戒掉了?|戒(?=[烟酒糖茶奶咖肉辣])|怕|害怕|恐惧|腻了|厌倦了?)(?:了)?(?P<thing>.*)$"
+    rf"^(?P<degree>{_DEGREE})(?P<verb>(?:不|没那么|没有那么|没怎么|并不|从不|从来不|从没|一点都不|一点也不|根本不|完全不|再也不|不再|已经不|早就不|早已不|不太|不怎么|不是很|不是特别|不大|不咋|不那么|不特别){{1,6}}(?:很|太|怎么|特别|那么|再|大|怎样|是很|真的|能)?(?:喜欢|热爱|喜爱|爱|习惯|享受|中意|欣赏|想吃|感冒|待见|好)|讨厌|厌恶|反感|厌烦|憎恨|痛恨|最恨|恨|嫌弃?|烦(?!恼|躁|人)|受不了|受不得|忍受不了|无法忍受|接受不了|不能接受|接受不能|见不得|听不得|看不惯|吃不惯|喝不惯|用不惯|吃不了|吃不来|喝不了|喝不来|不吃|不喝|不碰|不沾|不抽|不玩|不看|不听|不用|不爱|不抽烟|从不(?:吃|喝|抽|用|看)|从来不(?:吃|喝|抽|用|看|玩)|(?:再也|从此|以后)不(?:再)?(?:吃|喝|碰|沾|抽|玩)|不再(?:吃|喝|碰|沾|抽|玩)|不能吃|不能喝|戒了|戒掉了?|戒(?=[烟酒糖茶奶咖肉辣])|怕|害怕|恐惧|腻了|厌倦了?)(?:了)?(?P<thing>.*)$"
 )
 _TOWARDS = re.compile(
     r"^对(?P<thing>.{1,24}?)(?P<how>(?:一直|都|也|还|从来|向来|特别|非常|很|真的|最|比较|最为|完全|根本|有点|不太|不怎么|不是很|不大|可以说|越来越|一点都?|已经|早就|现在){0,6})(?P<verb>情有独钟|感兴趣|不感兴趣|没(?:有|什么|啥|太多|太大){0,6}兴趣|兴趣不大|没(?:有|什么|啥){0,6}(?:感觉|好感)|有(?:浓厚的?|很大的?|极大的?|强烈的?)?(?:兴趣|热情|好感)|爱不释手|欲罢不能|无感|反感|很?反感|无爱|着迷|上瘾|痴迷|充满热情|提不起兴趣|提不起劲|敬而远之|不感冒|有执念|深恶痛绝|没(?:有)?抵抗力)(?:了)?$"
@@ -37,11 +37,6 @@ _HOBBY = re.compile(
 _IMPLIED = re.compile(
     r"^(?:最|更|比较|特别|非常|很|超级?|挺|平时|一直|从小|也|还|真的|不太|不|都|实在|尤其|现在|有点|就|从来|从|再也){0,6}(?:喜欢|热爱|爱吃|爱喝|爱看|爱听|爱玩|偏爱|讨厌|受不了|不吃|不喝|不抽|不爱|吃不了|吃不惯|接受不了|不碰|反感|偏好|宁愿|钟爱)"
 )
-_LIGHT = re.compile(r"^(?:去|在家|自己|到|用|吃|喝|看|听|玩|打|读|做)(?=.)")
-
-
-def _bare(name: str) -> str:
-    return _LIGHT.sub("", name) if len(name) > 2 else name
 
 
 def found_preferences(text: str, other: str | None = None) -> Iterator[Found]:
@@ -72,7 +67,7 @@ def _preference(thing: str, negated: bool, verb: str = "") -> Iterator[Found]:
         if not is_named(name):
             continue
         words = f"{'不喜欢' if negated else '喜欢'}{verb}{name}"
-        key = thing_key(_bare(name))
+        key = liking_key(name)
         yield Found("preference", f"likes:{key}", name, words, negated)
 
 
@@ -190,10 +185,9 @@ def _likes(text: str, other: str | None) -> Iterator[Found]:
         return
     if other:
         name = ended(thing)
-        bare_name = _bare(name)
         if not is_named(name):
             return
-        pair = " / ".join(sorted((thing_key(bare_name), thing_key(_bare(ended(other))))))
+        pair = " / ".join(sorted((liking_key(name), liking_key(ended(other)))))
         yield Found("preference", f"prefers:{pair}"[:255], name, f"比起{ended(other)}更喜欢{name}")
         return
     yield from _preference(thing, False)

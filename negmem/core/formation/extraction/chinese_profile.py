@@ -9,7 +9,13 @@ from negmem.core.formation.extraction.chinese_said import profile_fact
 from negmem.core.formation.extraction.chinese_things import ended, listed
 from negmem.core.formation.extraction.chinese_work import read_identity, read_schools, read_work
 from negmem.core.formation.extraction.found import Found
-from negmem.core.formation.extraction.keys import ATTRIBUTES, RELATIONS, attribute_key, thing_key
+from negmem.core.formation.extraction.keys import (
+    ATTRIBUTES,
+    RELATIONS,
+    attribute_key,
+    is_number,
+    thing_key,
+)
 
 _NUMBER = r"(?:\d{1,3}|[一二两三四五六七八九十百]{1,4})"
 _NAME = re.compile(
@@ -235,7 +241,10 @@ def _places(text: str, implied: bool) -> Iterator[Found]:
             match["at"] or match["thing"],
         )
         place = re.sub(r"^(?:在|到)", "", place)
-        if place and not re.match(r"(?:哪|这|那|一起|宿舍|隔壁|楼上|酒店|医院|他|她|你)", place):
+        is_home = not re.search(
+            r"(?:酒店|宾馆|旅馆|旅店|饭店|客栈|民宿|青旅|招待所|医院|病房)$", place
+        )
+        if place and is_home and not re.match(r"(?:哪|这|那|一起|宿舍|隔壁|楼上|他|她|你)", place):
             yield from profile_fact("location", place)
         return
     match = _MOVED.match(text)
@@ -354,7 +363,7 @@ def _attributes(text: str, implied: bool) -> Iterator[Found]:
         "dream",
     ) and re.match(r"(?:很|不|最|太|为|让|什么|要|在|怎|多|坏|丢|这|那|每)", thing):
         return
-    if key == "phone" and not re.search(r"\d{7}", thing):
+    if key == "phone" and not is_number(thing):
         key = "phone model"
     if key == "hobby":
         for one in listed(ended(thing)):

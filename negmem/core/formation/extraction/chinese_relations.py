@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from negmem.core.formation.extraction.chinese_preferences import found_preferences
+from negmem.core.formation.extraction.chinese_profile import found_profile
 from negmem.core.formation.extraction.chinese_things import ended
 from negmem.core.formation.extraction.chinese_times import A_TIME
 from negmem.core.formation.extraction.chinese_work import is_city
@@ -63,16 +65,19 @@ def found_relations(kin: str, rest: str) -> Iterator[Found]:
     if split:
         place = re.sub(r"^(?:一家|一所|一个)", "", split["place"])
         job = split["job"]
+        studies = split["verb"] in ("读", "上", "念", "学")
         # 在华为上班 says for whom somebody works, 在上海工作 where.
         if split["verb"] in ("工作", "上班") and not is_city(place):
             yield Found("relation", f"{key}:work", place, f"{kin}{rest}")
             return
-        yield Found("relation", f"{key}:location", place, f"{kin}在{place}")
+        where = "location" if studies else "work location"
+        yield Found("relation", f"{key}:{where}", place, f"{kin}在{place}")
         if split["verb"] in ("工作", "上班"):
             return
         if job:
             act = job if split["verb"] in ("当", "做", "任", "担任") else f"{split['verb']}{job}"
-            yield Found("relation", f"{key}:work", act, f"{kin}{split['verb']}{job}")
+            what = "school" if studies else "occupation"
+            yield Found("relation", f"{key}:{what}", act, f"{kin}{split['verb']}{job}")
         return
     owned = _OWNED.match(rest)
     if owned:
@@ -91,6 +96,17 @@ def found_relations(kin: str, rest: str) -> Iterator[Found]:
     thing = (thing.rstrip("的") if rest.startswith("是") else thing) or rest
     about = thing_key(A_TIME.sub("", thing) or thing)
     kind = (
-        "location" if re.match(r"^(?:住|搬)", rest) else "age" if re.search(r"岁$", rest) else about
+        "location"
+        if re.match(r"^(?:住|搬)", rest)
+        else "age"
+        if re.search(r"岁$", rest)
+        else _key_of_own(rest) or about
     )
     yield Found("relation", f"{key}:{kind}"[:255], thing, f"{kin}{rest}", negated)
+
+
+def _key_of_own(rest: str) -> str | None:
+    """The key that a clause would have if somebody said it of themselves: a changed job meets the old one."""
+    for own in (*found_profile(rest), *found_preferences(rest)):
+        return None if own.key == "name" else own.key
+    return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from negmem.core.formation.extraction.english_clauses import Clause, clauses
@@ -27,6 +27,14 @@ _ASKING_TAIL = re.compile(
 _PRONOUN_OBJECT = re.compile(
     r"^(?P<head>(?:i|i'm|i've) .*?\b)(?P<pronoun>them|it|those|that|these)(?P<tail>(?:\s+(?:now|too|anymore|any more|so much|a lot|very much|at all|either|these days|again|all)){0,6})$",
     re.I,
+)
+_VERB_OF_THEIRS = (
+    r"(?:lives|works|likes|loves|hates|dislikes|prefers|enjoys|plays|speaks|studies|teaches|has|is|doesn't|can't|never"
+    r"|moved|owns|drives|collects|runs|wants|goes|retired)\b"
+)
+_THEIR_VERB = re.compile(rf"^(?:now |also |still |really )?{_VERB_OF_THEIRS}", re.I)
+_THEY_ALSO = re.compile(
+    rf"(?:\s*,\s*(?:and |but )?|\s+(?:and|but)\s+)(?:now |also |still )?(?={_VERB_OF_THEIRS})", re.I
 )
 _FRAGMENT = re.compile(r"^(?:the |a |an )?(?P<thing>[\w' -]{2,40})$")
 _WE = re.compile(r"^(?:we|we're|we've|we'll)\b", re.I)
@@ -65,18 +73,30 @@ def read_english(sentence: Sentence, previous: str = "") -> Iterator[Found]:
     if conditional:
         yield from conditional
         return
-    kin = ""
-    for clause in clauses(text):
+    for clause in _of_kin(clauses(text)):
+        found = list(_read(clause, text, last_thing))
+        yield from found
+        named = [one.object for one in found if one.type == "preference"]
+        last_thing = named[-1] if named else _object_of(clause.text) or last_thing
+
+
+def _of_kin(said: Iterable[Clause]) -> Iterator[Clause]:
+    """The clauses, those that go on about somebody around the speaker with that person as their subject."""
+    kin, is_theirs = "", False
+    for clause in said:
         of_kin = OF_KIN.match(clause.text)
         spoken_of = re.match(r"^(?:he|she)(?P<rest>(?:'s)?\b.*)$", clause.text, re.I)
         if of_kin:
             kin = of_kin["kin"]
         elif spoken_of and kin:
             clause = replace(clause, text=f"my {kin}{spoken_of['rest']}")
-        found = list(_read(clause, text, last_thing))
-        yield from found
-        named = [one.object for one in found if one.type == "preference"]
-        last_thing = named[-1] if named else _object_of(clause.text) or last_thing
+        elif is_theirs and _THEIR_VERB.match(clause.text):
+            clause = replace(clause, text=f"my {kin} {clause.text}")
+        is_theirs = bool(OF_KIN.match(clause.text))
+        first, *more = _THEY_ALSO.split(clause.text) if is_theirs else [clause.text]
+        yield replace(clause, text=first)
+        for part in more:
+            yield replace(clause, text=f"my {kin} {part}")
 
 
 def _topic(previous: str) -> str | None:

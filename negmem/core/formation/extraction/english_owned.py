@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from negmem.core.formation.extraction.english_said import ADVERBS, profile_fact
 from negmem.core.formation.extraction.english_things import bare, ended, is_named, listed
 from negmem.core.formation.extraction.found import Found
-from negmem.core.formation.extraction.keys import attribute_key, thing_key
+from negmem.core.formation.extraction.keys import attribute_key, is_number, thing_key
 
 _STUDIES = re.compile(
     rf"^i(?:'m| am|'ve been| have been|'ve| have)? {ADVERBS}(?P<verb>study|studying|studied|major in|majoring in|majored in|minored in|graduated (?:from|in)|graduated|got my degree in|have a (?:degree|master's|bachelor's|phd|doctorate) in|hold a (?:degree|master's|phd|bachelor's|doctorate) in|did my (?:phd|master's|degree|undergrad) (?:in|at)|doing (?:a|my) (?:phd|master's|degree|mba) (?:in|at)|went to (?:college|university|school) (?:at|in)|attend|attended|go to|enrolled (?:in|at)|pursuing (?:a|my) \w+ in|pursuing) (?P<thing>\S.*)$",
@@ -228,7 +228,7 @@ def read_attribute(clause: str) -> Iterator[Found]:
         and key not in ("occupation",)
     ):
         return
-    if key == "phone" and not re.search(r"\d{4}", thing):
+    if key == "phone" and not is_number(thing):
         key = "phone model"
     if key == "hobby":
         for one in listed(bare(thing)):

@@ -75,7 +75,7 @@ _DONT_CONSUME = re.compile(
 )
 _ABSTAINS = re.compile(
     r"^i (?:really |still )?(?:don't|do not|never|no longer)(?: ever| really)? (?P<thing>smoke|drink|vape|gamble|swear)(?: at all| any ?more)?$"
-    r"|^i(?:'ve| have)? (?:just |finally |recently )?(?:quit|stopped|given up|gave up) (?P<other>smoking|drinking|vaping|gambling)(?: .*)?$",
+    r"|^i(?:'ve| have)? (?:just |finally |recently )?(?:quit|stopped|given up|gave up) (?P<other>smoking|drinking|vaping|gambling)(?: (?:alcohol|completely|entirely|altogether|for good|last|in|this|for|since|a|two|three|when|after|because|years?|\d+)\b.*)?$",
     re.I,
 )
 _HABITS = {"smoking": "smoke", "drinking": "drink", "vaping": "vape", "gambling": "gamble"}

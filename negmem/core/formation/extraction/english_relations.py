@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator
 
 from negmem.core.formation.extraction.english_plans import HAS_TIME as _HAS_TIME
+from negmem.core.formation.extraction.english_preferences import found_preferences
+from negmem.core.formation.extraction.english_profile import found_profile
 from negmem.core.formation.extraction.english_things import bare, ended
 from negmem.core.formation.extraction.found import Found
 from negmem.core.formation.extraction.keys import RELATIONS, relation_key, thing_key
@@ -38,6 +40,8 @@ _FLEETING = re.compile(
     re.I,
 )
 
+_KINDS = ("location", "work", "occupation")
+_LIKING = ("like", "love", "hate", "dislike", "prefer", "enjoy", "adore", "detest")
 _SAYS_NAME = re.compile(r"\bis\b|'s|\bare\b|called|named")
 _NOT_A_NAME = re.compile(
     r"(?:(?:I|I'm|Not|The|A|An|Mom|Dad|From|In|At|On|So|English|Chinese|German|French|Japanese|Italian"
@@ -122,10 +126,29 @@ def found_relations(clause: str) -> Iterator[Found]:
         "are": "is",
         "'s": "is",
     }.get(verb.rstrip("s") if verb not in ("is", "'s") else verb)
-    key = f"{kin}:{kind}" if kind in ("location", "work") else f"{kin}:{about}"
+    if kind == "work" and re.match(r"as\b", thing, re.I):
+        kind = "occupation"
+    key = f"{kin}:{kind}" if kind in _KINDS else f"{kin}:{_key_of_own(verb, thing) or about}"
     yield Found(
         "relation", key[:255], what, f"{word} {told['verb']}{told['rest']}".strip(), negated
     )
+
+
+def _key_of_own(verb: str, thing: str) -> str | None:
+    """The key that this would have if somebody said it of themselves: a changed job meets the old one."""
+    if verb in ("is", "are", "'s", "isn't", "aren't", "became"):
+        what = re.sub(r"^(?:not|no longer|now|also|really|currently|already|still)\s+", "", thing)
+        found = [*found_profile(f"I'm {what}"), *found_preferences(f"I'm {what}")]
+    elif verb in ("doesn't", "don't", "can't", "cannot"):
+        found = [*found_preferences(f"I {'don' + verb[-2:] if verb[0] == 'd' else verb} {thing}")]
+    elif verb.rstrip("s") in _LIKING:
+        found = [*found_preferences(f"I {verb.rstrip('s')} {thing}")]
+    elif verb in ("has", "have", "speaks", "speak", "studies", "study"):
+        mine = {"has": "have", "studies": "study", "speaks": "speak"}.get(verb, verb)
+        found = [*found_profile(f"I {mine} {thing}")]
+    else:
+        return None
+    return next((one.key for one in found if one.key != "name"), None)
 
 
 def _relation_thing(verb: str, thing: str) -> str:

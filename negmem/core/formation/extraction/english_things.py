@@ -19,7 +19,7 @@ _TAIL = re.compile(
     r"|honestly|please|again|already|anyway|for (?:years|ages|a while|a long time|as long as i can remember)|since childhood|since i was (?:a kid|little|young|a child)"
     r"|at the moment|currently|by the way|btw|ever since|so far|again|from time to time|in particular|of all time|ever|over everything|more than anything(?: else)?|with (?:a |all my )?passion|by far|immensely|dearly|deeply"
     r"|for (?:about |over |almost |nearly |more than |the (?:past|last) )?(?:\d+|a|an|one|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty|several|many|some) (?:years?|months?|weeks?|decades?)(?: now)?"
-    r"|since (?:last )?(?:\d{4}|january|february|march|april|may|june|july|august|september|october|november|december|week|month|year|spring|summer|fall|autumn|winter)(?: \d{4})?|full[- ]time|part[- ]time)){1,6}$",
+    r"|since (?:last )?(?:\d{4}|january|february|march|april|may|june|july|august|september|october|november|december|week|month|year|spring|summer|fall|autumn|winter)(?: \d{4})?|full[- ]time|part[- ]time|last (?:week|month|year|spring|summer|fall|autumn|winter|night)|this (?:week|month|year)|in \d{4}|(?:\d+|a|one|two|three|four|five|six|ten|many|some|several|a few|a couple of) (?:days?|weeks?|months?|years?) ago)){1,6}$",
     re.I,
 )
 _LEADING = re.compile(r"^(?:(?:the|a|an|some|any|my|our|really|just|that|to be)\s+)(?=\S)", re.I)

@@ -10,9 +10,18 @@ MAX_KEY_CHARS = 120
 
 _ARTICLES = re.compile(
     r"^(?:(?:the|a|an|my|our|some|any|all|all kinds of|all sorts of|lots of|a lot of|a bit of|really|very"
-    r"|too much|so much|most|most of|every|eating|drinking|having|to eat|to drink|to have|to be)\s+){1,6}"
+    r"|too much|so much|most|most of|every|(?:to )?(?:eat|drink)|eating|drinking|having|to have|to be|to(?= \w))\s+"
+    r"(?!(?:out|in|at|alone|together|less|more|well|late|early|healthy|again)\b)){1,6}"
 )
 _CHINESE_LEAD = re.compile(r"^(?:(?:吃|喝|那种|这种|各种|一些|有点|所有|一切){1,6})(?=.)")
+_LIGHT = re.compile(r"^(?:去|在家|自己|到|用|吃|喝|看|听|玩|打|读|做)(?=.)")
+_ACTS = {
+    "playing": "play", "watching": "watch", "reading": "read", "listening": "listen", "going": "go", "cooking": "cook",
+    "baking": "bake", "wearing": "wear", "making": "make", "visiting": "visit", "collecting": "collect",
+    "writing": "write", "learning": "learn", "riding": "ride", "using": "use", "working": "work", "getting": "get",
+    "taking": "take", "doing": "do", "talking": "talk", "buying": "buy", "swimming": "swim", "running": "run",
+    "hiking": "hike", "dancing": "dance", "singing": "sing", "traveling": "travel", "travelling": "travel",
+}  # fmt: skip
 _CHINESE_TAIL = re.compile(r"(?:了|的|啊|呀|呢|哦|喔|啦|嘛|哈|吧|什么的|之类的?|等等?){1,6}$")
 _TAIL = re.compile(
     r"(?:\s+(?:very much|so much|a lot|lots|too|as well|though|anymore|any more|at all|either|now|these days"
@@ -29,6 +38,7 @@ def thing_key(text: str) -> str:
     name = _CHINESE_TAIL.sub("", _CHINESE_LEAD.sub("", name)) or name
     name = _NOT_KEY.sub(" ", name)
     words = [_singular(word) for word in name.split()]
+    words[:1] = [_ACTS.get(word, word) for word in words[:1]]
     return " ".join(words)[:MAX_KEY_CHARS].strip(" .'-") or folded(text)[:MAX_KEY_CHARS]
 
 
@@ -182,6 +192,16 @@ _RELATIONS: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 RELATIONS = {word: key for key, words in _RELATIONS.items() for word in words}
 """Words for people and animals around somebody, in either language, and the key of each."""
+
+
+def is_number(thing: str) -> bool:
+    """Whether a thing is a telephone number, also with stars or a mark in the place of its digits."""
+    return bool(re.search(r"\d{4}|\*{3}|<[A-Z_]+>", thing))
+
+
+def liking_key(thing: str) -> str:
+    """What is liked as a part of a key: 打篮球 and 篮球, "to drink coffee" and "coffee" are one."""
+    return thing_key(_LIGHT.sub("", thing) if len(thing) > 2 else thing)
 
 
 def attribute_key(words: str) -> str | None:

@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from datetime import datetime, time, timezone
 from uuid import UUID
 
 from negmem.core.formation.extraction.chinese import read_chinese
+from negmem.core.formation.extraction.corrections import (
+    corrected,
+    taken_back,
+    taken_back_inside,
+)
 from negmem.core.formation.extraction.english import read_english
 from negmem.core.formation.extraction.found import Found
 from negmem.core.formation.extraction.keys import thing_key
 from negmem.core.formation.extraction.values import MAX_KEY_CHARS, fact_value
 from negmem.core.models.extraction import ExtractedFact
 from negmem.core.text.dates import dated, find_dates
-from negmem.core.text.sentences import sentences
+from negmem.core.text.orders import gives_orders
+from negmem.core.text.sentences import Sentence, sentences
 
 EXTRACTOR = "pattern"
 MAX_TURN_CHARS = 20_000
@@ -48,20 +55,69 @@ _NO_LONGER = re.compile(r"\bno longer\b|\bany ?more\b|\bnow\b|不再|已经不|�
 
 
 def found_in(text: str) -> Iterator[tuple[Found, str]]:
-    """What patterns find in a turn, each with the sentence that says so, in order, once."""
+    """What patterns find in a turn, each with the sentence that says so, in order, once.
+
+    What is taken back in the same breath is not found, but what was put in its place.
+    """
     seen: set[tuple[str, str, str, bool]] = set()
-    previous = ""
-    for sentence in sentences(text[:MAX_TURN_CHARS]):
-        if _PLAY.search(sentence.text):
-            # What follows is said in a part, not of oneself.
-            return
-        read = read_chinese if sentence.is_chinese else read_english
-        for found in read(sentence, previous):
+    for told in _told(text[:MAX_TURN_CHARS]):
+        for found in told.found:
             mark = (found.type, found.key, found.object.casefold(), found.negated)
             if mark not in seen:
                 seen.add(mark)
-                yield found, sentence.said
+                yield found, told.said
+
+
+@dataclass(frozen=True)
+class _Told:
+    """A sentence and what it says, with the words in which it is quoted."""
+
+    sentence: Sentence
+    previous: str
+    said: str
+    found: list[Found]
+
+
+def _told(text: str) -> list[_Told]:
+    told: list[_Told] = []
+    previous = ""
+    for sentence in sentences(text):
+        if _PLAY.search(sentence.text) or gives_orders(sentence.text):
+            # What follows is said in a part, or is a text that speaks to a model; not of oneself.
+            break
+        thing = taken_back(sentence.text)
+        if thing is not None and told:
+            told[-1] = _corrected(told[-1], thing, f"{told[-1].said} {sentence.said}")
+            continue
+        inside = taken_back_inside(sentence.text)
+        if inside is None:
+            told.append(_Told(sentence, previous, sentence.said, _read(sentence, previous)))
+        else:
+            head = replace(sentence, text=inside[0])
+            one = _Told(head, previous, sentence.said, _read(head, previous))
+            told.append(_corrected(one, inside[1], sentence.said))
         previous = sentence.text
+    return told
+
+
+def _read(sentence: Sentence, previous: str) -> list[Found]:
+    read = read_chinese if sentence.is_chinese else read_english
+    return list(read(sentence, previous))
+
+
+def _corrected(told: _Told, thing: str, said: str) -> _Told:
+    """The sentence read again with the thing in the place of the last one that it named."""
+    if not told.found:
+        return told
+    last = told.found[-1]
+    words = corrected(told.sentence.text, last.object, thing)
+    if words is None:
+        return told
+    sentence = replace(told.sentence, text=words)
+    found = _read(sentence, told.previous)
+    if not any(one.type == last.type and thing in one.object for one in found):
+        return told
+    return _Told(sentence, told.previous, said, found)
 
 
 def extract(text: str, event_id: UUID, occurred_at: datetime | None) -> list[ExtractedFact]:

@@ -20,6 +20,7 @@ from negmem.core.models.extraction import FACT_TYPES, ExtractedFact, FactType
 from negmem.core.text.clean import TextRefusedError, clean_text
 from negmem.core.text.dates import dated
 from negmem.core.text.json_reading import JsonValue, UnreadableError
+from negmem.core.text.orders import gives_orders
 from negmem.core.text.sentences import folded
 
 EXTRACTOR = "llm"
@@ -82,12 +83,6 @@ _OPERATION = re.compile(
     r"delet|remov|forget|eras|drop|update|merge|operation|action|command|sql|tool|execut", re.I
 )
 _OWNER = re.compile(r"user|owner|tenant|app(?:_?name)?$|account|person_id", re.I)
-_ORDERS = re.compile(
-    r"ignore (?:all |any |the )?(?:previous|prior|above|earlier)|disregard (?:all|any|the|previous)|system prompt"
-    r"|you are now|jailbreak|developer mode|reveal (?:your|the) (?:prompt|instructions)|<\|im_start\||\[/?INST\]"
-    r"|忽略(?:之前|以上|前面|所有)|无视(?:之前|以上|前面|所有)|系统提示词|开发者模式|越狱",
-    re.I,
-)
 _WORD = re.compile(r"[a-z0-9]+|[\u3400-\u9fff]|[^\W\d_]", re.I)
 _COMMON = frozenset(
     [
@@ -286,7 +281,7 @@ def _believed(item: JsonValue, given: Mapping[str, SourceTurn], model: str) -> E
         return "value_blank"
     if len(thing) > MAX_VALUE_CHARS:
         return "value_too_long"
-    if _ORDERS.search(thing) or _ORDERS.search(key):
+    if gives_orders(thing) or gives_orders(key):
         return "gives_orders"
     sources = _sources(item.get("turns"), given)
     if isinstance(sources, str):

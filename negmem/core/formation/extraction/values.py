@@ -8,6 +8,7 @@ from pydantic import JsonValue
 
 from negmem.core.formation.extraction.keys import (
     attribute_key,
+    liking_key,
     relation_key,
     rule_key,
     thing_key,
@@ -35,7 +36,7 @@ def normal_key(kind: FactType, said_key: str, thing: str) -> str:
         favourite = _FAVOURITE.match(said)
         if favourite and favourite["kind"]:
             return f"favorite:{thing_key(favourite['kind'])}"[:MAX_KEY_CHARS]
-        return f"likes:{thing_key(thing)}"[:MAX_KEY_CHARS]
+        return f"likes:{liking_key(thing)}"[:MAX_KEY_CHARS]
     if kind == "rule":
         return rule_key(thing)[:MAX_KEY_CHARS]
     if kind == "plan":
