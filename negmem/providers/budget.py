@@ -137,6 +137,29 @@ class Budget:
             self.spent = replace(self.spent, fallbacks=self.spent.fallbacks + 1)
 
 
+class Share(Budget):
+    """What one part of a run takes: held and booked in the run's budget, and counted here as well."""
+
+    def __init__(self, whole: Budget) -> None:
+        super().__init__()
+        self._whole = whole
+
+    def hold(self, prompt_tokens: int, completion_tokens: int, prices: Prices | None) -> Hold:
+        """Set aside one call of the whole budget. Raises: CeilingError."""
+        return self._whole.hold(prompt_tokens, completion_tokens, prices)
+
+    def settle(self, hold: Hold, usage: GenerationUsage) -> None:
+        """Book what the call took, there and here."""
+        self._whole.settle(hold, usage)
+        with self._lock:
+            self.spent += usage
+
+    def book_fallback(self) -> None:
+        """Count a request that something else than the model answered, there and here."""
+        self._whole.book_fallback()
+        super().book_fallback()
+
+
 # An answer cut below this is not worth the request.
 _USEFUL_TOKENS = 64
 

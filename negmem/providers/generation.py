@@ -6,6 +6,7 @@ only read; its shape and what it claims are the caller's to check.
 
 from __future__ import annotations
 
+import copy
 import importlib.util
 import json
 import os
@@ -136,6 +137,12 @@ class Generator:
     def usage(self) -> GenerationUsage:
         """What the run took so far, over all generators that share the budget."""
         return self.budget.spent
+
+    def booked_on(self, budget: Budget) -> Generator:
+        """The same service, with what was learned of it, whose calls another budget bears."""
+        other = copy.copy(self)
+        other.budget = budget
+        return other
 
     def book_fallback(self) -> None:
         """Count a request for which something else than the model had to answer."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import UUID
 
@@ -19,6 +19,7 @@ from negmem.core.models.consolidation import JobFailure, StepRecord, StepTotals
 from negmem.core.session import Session
 from negmem.db.connect import Database
 from negmem.errors import NegmemError
+from negmem.providers.budget import GenerationUsage, Share
 
 if TYPE_CHECKING:
     from negmem.providers.generation import Generator
@@ -183,8 +184,17 @@ class Worker:
                 for name, record in job.result.get("steps", {}).items()
             }
 
+        generator, share = plan.generator, None
+        if generator is not None:
+            share = Share(generator.budget)
+            generator = generator.booked_on(share)
+
+        def told() -> dict[str, Any]:
+            used = None if share is None else share.spent
+            return {**noted, **_llm_use(job.result.get("llm"), used, plan.generator)}
+
         def note(steps: dict[str, StepRecord]) -> None:
-            result = {**noted, "steps": _dumped(steps)}
+            result = {**told(), "steps": _dumped(steps)}
             args = (database, job.id, self.name, self._keeper.lease_s, result)
             if not self._safely(lambda: queue.note_progress(*args)):
                 hold.is_lost = True
@@ -198,11 +208,11 @@ class Worker:
             job_type=job.job_type,  # type: ignore[arg-type]  # the table's CHECK
             thread_id=job.thread_id,
             extractor=plan.extractor,
-            generator=plan.generator,
+            generator=generator,
             since=job.since,
         )
         run = run_steps(work, plan.steps, hold, before=before, note=note)
-        run.noted = noted
+        run.noted = told()
         return run
 
     def _end(self, job: Job, run: JobRun) -> None:
@@ -259,6 +269,22 @@ class Worker:
                 self._session.database.close()
                 time.sleep(0.2 * 2**attempt)
         raise AssertionError("the last try raises")
+
+
+def _llm_use(
+    earlier: Mapping[str, Any] | None, used: GenerationUsage | None, generator: Generator | None
+) -> dict[str, Any]:
+    """What a job took of the language model over all its attempts, for its result; nothing for none."""
+    if used is None or generator is None:
+        return {} if earlier is None else {"llm": earlier}
+    before = GenerationUsage()
+    if earlier is not None:
+        fields = GenerationUsage.__dataclass_fields__
+        before = GenerationUsage(**{name: earlier[name] for name in fields if name in earlier})
+    total = before + used
+    return (
+        {"llm": {"model": generator.model, **asdict(total)}} if total != GenerationUsage() else {}
+    )
 
 
 def _dumped(steps: dict[str, StepRecord]) -> dict[str, Any]:
