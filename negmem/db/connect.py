@@ -141,6 +141,7 @@ class Database:
         self._connection: Connection | None = None
         self._facts: Facts | None = None
         self._in_transaction = False
+        self._is_retired = False
         self._is_whole = False
         self._broken: BaseException | None = None
 
@@ -153,7 +154,7 @@ class Database:
     def connection(self) -> Connection:
         """The connection of this object; reopened when it was lost outside a transaction."""
         if self._connection is None or self._connection.closed:
-            if self._in_transaction:
+            if self._in_transaction or self._is_retired:
                 raise translate(psycopg.OperationalError())
             self._connection = self.open()
         return self._connection
@@ -218,6 +219,21 @@ class Database:
         if self._connection is not None and not self._connection.closed:
             self._connection.close()
         self._connection = None
+
+    @property
+    def is_retired(self) -> bool:
+        """Whether `retire` was called."""
+        return self._is_retired
+
+    def retire(self) -> None:
+        """From another thread, where the holder does not answer: closed now, and never opened again."""
+        self._is_retired = True
+        connection = self._connection
+        if connection is not None and connection.lock.acquire(timeout=1):
+            try:
+                connection.close()
+            finally:
+                connection.lock.release()
 
     def forget_facts(self) -> None:
         """Ask again what the database holds: after init or uninstall changed it."""

@@ -7,13 +7,15 @@ from pathlib import Path
 
 import pytest
 
+from negmem.core.formation import pipeline_run
 from negmem.core.formation.consolidate import Consolidation, Options
 from negmem.core.formation.pipeline import StepOutcome, Work, load_steps
 from negmem.db.failures import DatabaseError
-from negmem.errors import UsageError
+from negmem.errors import NegmemError, UsageError
 from tests.support.consolidating import JOBS, consolidate, consolidating, queue_threads
 from tests.support.databases import TestDatabase
 from tests.support.steps import steps
+from tests.support.waiting import eventually
 
 
 def done(work: Work) -> StepOutcome:
@@ -41,8 +43,9 @@ def test_a_policy_says_what_a_failure_means(
         run = Consolidation(session, Options())
         result = run.run()
     # The job is tried again at once (retry_base_s 0), until its attempts are used up.
-    assert (result.jobs.failed, result.jobs.parked) == (5, 1)
+    assert (result.jobs.failed, result.jobs.parked) == (1, 1)
     assert run.needs_attention
+    assert len(result.failures) == 1
     assert result.failures[-1].error == "breaks: internal_error: ValueError: 坏了"
     recorded = database.value("SELECT result -> 'steps' FROM negentropy.consolidation_jobs")
     assert {name: recorded[name]["status"] for name in names} == {
@@ -96,6 +99,40 @@ def test_a_step_over_its_time_is_ended_also_in_a_statement(
     holder.rollback()
     assert result.jobs.parked == 1
     assert result.failures[0].error.startswith("stuck: step_timeout: step stuck took too long")
+
+
+def test_a_step_that_does_not_answer_is_left_behind(
+    database: TestDatabase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pipeline_run, "ANSWER_S", 0.3)
+    queue_threads(database, users=1, threads=2)
+    let_go = threading.Event()
+    after: list[object] = []
+    late: list[str] = []
+
+    def hangs(work: Work) -> StepOutcome:
+        if after:
+            return StepOutcome("done")
+        let_go.wait(60)
+        try:
+            work.session.database.connection.execute(b"SELECT 1")
+        except NegmemError as error:
+            late.append(error.code)
+        return StepOutcome("done")
+
+    def goes_on(work: Work) -> StepOutcome:
+        after.append(work.session.database.connection.execute(b"SELECT 1").fetchone())
+        return StepOutcome("done")
+
+    listed = ['"hangs:200"', "goes_on"]
+    made = consolidating(database, tmp_path, listed, retry_base_s=3600)
+    with steps({"hangs": hangs, "goes_on": goes_on}), made as session:
+        result = consolidate(session)
+    assert (result.jobs.done, result.jobs.failed) == (1, 1)
+    assert "step_timeout" in result.failures[0].error
+    assert after == [(1,), (1,)]
+    let_go.set()
+    assert eventually(lambda: late == ["connection_lost"]), "it reaches the database no more"
 
 
 def test_a_conflict_between_writers_passes_without_a_new_attempt(
@@ -199,4 +236,4 @@ def test_a_server_that_ends_sessions_ends_no_run(database: TestDatabase, tmp_pat
 
     with steps({"cut_off": cut_off}), consolidating(database, tmp_path, ["cut_off"]) as session:
         result = consolidate(session)
-    assert (result.jobs.done, result.jobs.failed, len(tries)) == (1, 1, 2)
+    assert (result.jobs.done, result.jobs.failed, len(tries)) == (1, 0, 2)

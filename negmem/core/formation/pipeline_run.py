@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import logging
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import TimeoutError as FutureTimeoutError
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -29,6 +31,8 @@ log = logging.getLogger("negmem.formation")
 # deadlock, serialization, lock timeout, and rows that another writer added or removed meanwhile
 _PASSING = frozenset(("40P01", "40001", "55P03", "23505", "23503"))
 _TRIES = 3
+ANSWER_S = 10.0
+"""How long after its time a step may take to notice it, before it is left behind."""
 
 
 @dataclass
@@ -89,11 +93,13 @@ def run_steps(
     *,
     before: dict[str, StepRecord],
     note: Callable[[dict[str, StepRecord]], None],
+    go_on: Callable[[], Session],
 ) -> JobRun:
     """Run a job's steps in their order.
 
     Args: before, how steps went in earlier attempts: those that ended well before the first that did not
-    are not run again; note, called after each step.
+    are not run again; note, called after each step; go_on, gives a session in the place of one that a
+    step which does not answer has kept.
     Raises: WorkStopped, LeaseLostError.
     """
     mine = [step for step in steps if work.job_type in step.job_types]
@@ -111,6 +117,8 @@ def run_steps(
             continue
         hold.check()
         for step, outcome, took_ms in _run_group(work, group, hold):
+            if work.session.database.is_retired:
+                work = replace(work, session=go_on())
             run.now[step.name] = _record(outcome, took_ms, None)
             run.steps[step.name] = _record(outcome, took_ms, before.get(step.name))
             if outcome.status == "failed":
@@ -158,14 +166,41 @@ def _run_group(
 
 def _run_step(work: Work, step: Step, hold: Hold) -> tuple[StepOutcome, float]:
     started = time.perf_counter()
-    outcome = StepOutcome("failed", "it was not tried")
     with hold.watched(step.name, step.timeout_ms, work.session.database) as checkpoint:
-        for number in range(1, _TRIES + 1):
-            outcome, may_pass = _try_step(replace(work, checkpoint=checkpoint), step, hold)
-            if not may_pass or number == _TRIES:
-                break
-            log.info("step %s is tried again: %s", step.name, outcome.reason)
+        outcome = _run_apart(replace(work, checkpoint=checkpoint), step, hold)
     return outcome, (time.perf_counter() - started) * 1000
+
+
+def _run_apart(work: Work, step: Step, hold: Hold) -> StepOutcome:
+    """Run a step in a thread that can be left behind: one that neither ends nor asks holds up nobody."""
+    ended: Future[StepOutcome] = Future()
+
+    def run() -> None:
+        try:
+            ended.set_result(_tried(work, step, hold))
+        except BaseException as error:
+            ended.set_exception(error)
+
+    threading.Thread(target=run, name=f"negmem-{step.name}", daemon=True).start()
+    try:
+        return ended.result(step.timeout_ms / 1000 + ANSWER_S)
+    except FutureTimeoutError:
+        if ended.done():
+            return ended.result()
+    work.session.database.retire()
+    late = StepTimeoutError(step.name, step.timeout_ms)
+    log.error("step %s does not answer and is left behind", step.name)
+    return StepOutcome("failed", f"{late.code}: {late.message}; {late.why}, and it does not answer")
+
+
+def _tried(work: Work, step: Step, hold: Hold) -> StepOutcome:
+    outcome = StepOutcome("failed", "it was not tried")
+    for number in range(1, _TRIES + 1):
+        outcome, may_pass = _try_step(work, step, hold)
+        if not may_pass or number == _TRIES:
+            break
+        log.info("step %s is tried again: %s", step.name, outcome.reason)
+    return outcome
 
 
 def _try_step(work: Work, step: Step, hold: Hold) -> tuple[StepOutcome, bool]:

@@ -13,7 +13,7 @@ from uuid import UUID
 from negmem.core.formation import queue
 from negmem.core.formation.lease import Hold, LeaseKeeper
 from negmem.core.formation.pipeline import Extractor, LeaseLostError, Step, Work, WorkStopped
-from negmem.core.formation.pipeline_run import JobRun, run_steps
+from negmem.core.formation.pipeline_run import JobRun, another_session, run_steps
 from negmem.core.formation.queue import Backoff, Job, Scope
 from negmem.core.models.consolidation import JobFailure, StepRecord, StepTotals
 from negmem.core.session import Session
@@ -131,12 +131,14 @@ class Worker:
             self._session.close()
 
     def _work(self, others_are_busy: Callable[[], bool], wait: Callable[[float], object]) -> None:
-        database, plan = self._session.database, self._plan
+        plan = self._plan
         pause = _FIRST_WAIT_S
         idle_since = time.monotonic()
         while not self._keeper.is_stopping:
             job = self._safely(
-                lambda: queue.claim(database, plan.scope, self.name, self._keeper.lease_s)
+                lambda: queue.claim(
+                    self._session.database, plan.scope, self.name, self._keeper.lease_s
+                )
             )
             if job is not None:
                 self.is_busy = True
@@ -146,7 +148,7 @@ class Worker:
                     self.is_busy = False
                 pause, idle_since = _FIRST_WAIT_S, time.monotonic()
                 continue
-            if self._safely(lambda: queue.count(database, plan.scope)).due == 0:
+            if self._safely(lambda: queue.count(self._session.database, plan.scope)).due == 0:
                 return
             if others_are_busy():
                 idle_since = time.monotonic()
@@ -195,7 +197,7 @@ class Worker:
 
         def note(steps: dict[str, StepRecord]) -> None:
             result = {**told(), "steps": _dumped(steps)}
-            args = (database, job.id, self.name, self._keeper.lease_s, result)
+            args = (self._session.database, job.id, self.name, self._keeper.lease_s, result)
             if not self._safely(lambda: queue.note_progress(*args)):
                 hold.is_lost = True
             hold.check()
@@ -211,9 +213,16 @@ class Worker:
             generator=generator,
             since=job.since,
         )
-        run = run_steps(work, plan.steps, hold, before=before, note=note)
+        run = run_steps(work, plan.steps, hold, before=before, note=note, go_on=self._go_on)
         run.noted = told()
         return run
+
+    def _go_on(self) -> Session:
+        """A session in the place of the one that a step which does not answer has kept."""
+        kept = self._session
+        self._session = another_session(kept)
+        self._session.warnings = kept.warnings
+        return self._session
 
     def _end(self, job: Job, run: JobRun) -> None:
         error = run.failure
