@@ -6,8 +6,8 @@ _negmem_command()
 {
     commands="" options=""
     case "$1" in
-        "") commands="init doctor demo db config sync diff automation scheduler ingest consolidate memory fact conflict summary core instruction profile entity learn proposals namespace tools search context recall feedback metrics audit user import pii retention curator embed bench report completions uninstall" options="--version --help" ;;
-        "init") commands="" options="--embedder --dims --roles --dry-run --yes $_negmem_shared --help" ;;
+        "") commands="init doctor demo db config sync diff automation scheduler ingest consolidate memory fact conflict summary core instruction profile entity learn proposals namespace tools mcp search context recall feedback metrics audit user import pii retention curator embed bench report completions uninstall" options="--version --help" ;;
+        "init") commands="" options="--embedder --dims --roles --rls --no-rls --dry-run --yes $_negmem_shared --help" ;;
         "doctor") commands="" options="--fix --list --only --format --fail-on --exit-zero --dry-run --yes $_negmem_shared --help" ;;
         "demo") commands="" options="--dry-run --yes $_negmem_shared --help" ;;
         "db") commands="start stop status url psql migrate upgrade" options="--help" ;;
@@ -78,15 +78,19 @@ _negmem_command()
         "instruction set") commands="" options="--metadata --expected-version --dry-run --yes $_negmem_shared --help" ;;
         "instruction list") commands="" options="$_negmem_shared --help" ;;
         "instruction show") commands="" options="--history $_negmem_shared --help" ;;
-        "profile") commands="show set unset" options="--help" ;;
+        "profile") commands="show set unset undo" options="--help" ;;
         "profile show") commands="" options="--user $_negmem_shared --help" ;;
         "profile set") commands="" options="--user --dry-run --yes $_negmem_shared --help" ;;
         "profile unset") commands="" options="--user --dry-run --yes $_negmem_shared --help" ;;
-        "entity") commands="add fact event relate list show search" options="--help" ;;
+        "profile undo") commands="" options="--user --dry-run --yes $_negmem_shared --help" ;;
+        "entity") commands="add fact event relate replace rm undo list show search" options="--help" ;;
         "entity add") commands="" options="--type --name --description --alias --property --namespace --user --update --dry-run --yes $_negmem_shared --help" ;;
         "entity fact") commands="" options="--type --confidence --namespace --user --dry-run --yes $_negmem_shared --help" ;;
         "entity event") commands="" options="--date --type --namespace --user --dry-run --yes $_negmem_shared --help" ;;
         "entity relate") commands="" options="--direction --type --other-type --namespace --user --dry-run --yes $_negmem_shared --help" ;;
+        "entity replace") commands="" options="--type --namespace --user --dry-run --yes $_negmem_shared --help" ;;
+        "entity rm") commands="" options="--part --reason --type --namespace --user --dry-run --yes $_negmem_shared --help" ;;
+        "entity undo") commands="" options="--type --namespace --user --dry-run --yes $_negmem_shared --help" ;;
         "entity list") commands="" options="--type --namespace --user --limit --offset $_negmem_shared --help" ;;
         "entity show") commands="" options="--type --namespace --user --history $_negmem_shared --help" ;;
         "entity search") commands="" options="--namespace --user --limit --offset $_negmem_shared --help" ;;
@@ -113,6 +117,8 @@ _negmem_command()
         "tools list") commands="" options="$_negmem_shared --help" ;;
         "tools schema") commands="" options="$_negmem_shared --help" ;;
         "tools call") commands="" options="--user --arguments --namespace --thread --agent --dry-run --yes $_negmem_shared --help" ;;
+        "mcp") commands="serve" options="--help" ;;
+        "mcp serve") commands="" options="--user --namespace --thread --agent $_negmem_shared --help" ;;
         "search") commands="" options="--user --level --limit --offset --kind --type --thread --since --until --as-of --where --semantic-weight --keyword-weight --explain --why-not --strict --no-record $_negmem_shared --help" ;;
         "context") commands="" options="--user --max-tokens --thread --blocks --level --strict --no-record $_negmem_shared --help" ;;
         "recall") commands="" options="--user --max-tokens --refresh --no-record $_negmem_shared --help" ;;
@@ -308,6 +314,7 @@ _negmem_values()
         "profile show --user" | "profile show -u") values="@word" ;;
         "profile set --user" | "profile set -u") values="@word" ;;
         "profile unset --user" | "profile unset -u") values="@word" ;;
+        "profile undo --user" | "profile undo -u") values="@word" ;;
         "entity add --type") values="@word" ;;
         "entity add --name") values="@word" ;;
         "entity add --description") values="@word" ;;
@@ -328,6 +335,17 @@ _negmem_values()
         "entity relate --other-type") values="@word" ;;
         "entity relate --namespace") values="@word" ;;
         "entity relate --user" | "entity relate -u") values="@word" ;;
+        "entity replace --type") values="@word" ;;
+        "entity replace --namespace") values="@word" ;;
+        "entity replace --user" | "entity replace -u") values="@word" ;;
+        "entity rm --part") values="@word" ;;
+        "entity rm --reason") values="@word" ;;
+        "entity rm --type") values="@word" ;;
+        "entity rm --namespace") values="@word" ;;
+        "entity rm --user" | "entity rm -u") values="@word" ;;
+        "entity undo --type") values="@word" ;;
+        "entity undo --namespace") values="@word" ;;
+        "entity undo --user" | "entity undo -u") values="@word" ;;
         "entity list --type") values="@word" ;;
         "entity list --namespace") values="@word" ;;
         "entity list --user" | "entity list -u") values="@word" ;;
@@ -388,6 +406,10 @@ _negmem_values()
         "tools call --namespace") values="@word" ;;
         "tools call --thread") values="@word" ;;
         "tools call --agent") values="@word" ;;
+        "mcp serve --user" | "mcp serve -u") values="@word" ;;
+        "mcp serve --namespace") values="@word" ;;
+        "mcp serve --thread") values="@word" ;;
+        "mcp serve --agent") values="@word" ;;
         "search --user" | "search -u") values="@word" ;;
         "search --level") values="auto hybrid vector keyword ilike" ;;
         "search --limit" | "search -n") values="@word" ;;

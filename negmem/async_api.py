@@ -208,6 +208,7 @@ class AsyncProfiles(_Noun):
     show = _awaited_of("profile", api.Profiles.show)
     set = _awaited_of("profile", api.Profiles.set)
     unset = _awaited_of("profile", api.Profiles.unset)
+    undo = _awaited_of("profile", api.Profiles.undo)
 
 
 class AsyncEntities(_Noun):
@@ -217,6 +218,9 @@ class AsyncEntities(_Noun):
     fact = _awaited_of("entity", api.Entities.fact)
     event = _awaited_of("entity", api.Entities.event)
     relate = _awaited_of("entity", api.Entities.relate)
+    replace = _awaited_of("entity", api.Entities.replace)
+    rm = _awaited_of("entity", api.Entities.rm)
+    undo = _awaited_of("entity", api.Entities.undo)
     list = _awaited_of("entity", api.Entities.list)
     show = _awaited_of("entity", api.Entities.show)
     search = _awaited_of("entity", api.Entities.search)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
+from uuid import UUID
 
 from negmem.api.arguments import Noun, user_of
 
@@ -118,6 +119,68 @@ class Entities(Noun):
             entity_type=entity_type,
             other_type=other_type,
             namespace=namespace,
+        )
+
+    def replace(
+        self,
+        id: str,
+        fact: UUID | str,
+        text: str | None = None,
+        *,
+        entity_type: str | None = None,
+        namespace: str = "global",
+        user: str | None = None,
+    ) -> EntityChange:
+        """A fact holds no more, and `text` instead; it stays stored, as superseded."""
+        from negmem.core.learning import entity_changes, items
+
+        return entity_changes.replace_fact(
+            self._owner.session,
+            _asking(user),
+            id,
+            items.parse_id(fact, "fact of an entity", "negmem entity show ID --json"),
+            text,
+            entity_type=entity_type,
+            namespace=namespace,
+        )
+
+    def rm(
+        self,
+        id: str,
+        *,
+        part: UUID | str | None = None,
+        reason: str = "removed by hand",
+        entity_type: str | None = None,
+        namespace: str = "global",
+        user: str | None = None,
+    ) -> EntityChange:
+        """Take an entity, or a part of it, out of search and contexts; `undo` brings it back."""
+        from negmem.core.learning import entity_changes, items
+
+        hint = "negmem entity show ID --json"
+        return entity_changes.remove(
+            self._owner.session,
+            _asking(user),
+            id,
+            part=None if part is None else items.parse_id(part, "part of an entity", hint),
+            reason=reason,
+            entity_type=entity_type,
+            namespace=namespace,
+        )
+
+    def undo(
+        self,
+        id: str,
+        *,
+        entity_type: str | None = None,
+        namespace: str = "global",
+        user: str | None = None,
+    ) -> EntityChange:
+        """Take the last change back, a removal too; a second undo takes back the first."""
+        from negmem.core.learning import entity_changes
+
+        return entity_changes.undo(
+            self._owner.session, _asking(user), id, entity_type=entity_type, namespace=namespace
         )
 
     def list(

@@ -30,3 +30,9 @@ class Profiles(Noun):
         from negmem.core.learning import profile
 
         return profile.unset_field(self._owner.session, user_of(user), field)
+
+    def undo(self, field: str, *, user: str) -> ProfileChange:
+        """Take the last change of a field back; a second undo takes back the first."""
+        from negmem.core.learning import profile
+
+        return profile.undo(self._owner.session, user_of(user), field)

@@ -178,6 +178,93 @@ def relate(
     return ExitCode.DONE
 
 
+@command(app, "replace", path="entity replace", writes=True)
+def replace(
+    common: Common,
+    id: Id,
+    fact: Annotated[str, typer.Argument(metavar="FACT", help="The id of the fact.")],
+    text: Annotated[
+        str | None, typer.Argument(metavar="[TEXT]", help="What is so instead; none: nothing.")
+    ] = None,
+    type: Type = None,
+    namespace: Namespace = "global",
+    user: User = None,
+) -> int:
+    """A fact holds no more; it stays stored, as superseded."""
+    from negmem.cli.render.entities import draw_change
+    from negmem.core.learning import entity_changes, items
+
+    asking = _asking(common, user)
+    with common.session() as session:
+        session.require_installed()
+        done = entity_changes.replace_fact(
+            session,
+            asking,
+            id,
+            items.parse_id(fact, "fact of an entity", "negmem entity show ID --json"),
+            text,
+            entity_type=type,
+            namespace=namespace,
+            dry_run=common.dry_run,
+        )
+        common.console.answer("entity.replace/1", done, draw_change)
+    return ExitCode.DONE
+
+
+@command(app, "rm", path="entity rm", writes=True)
+def rm(
+    common: Common,
+    id: Id,
+    part: Annotated[
+        str | None,
+        typer.Option("--part", metavar="ID", help="Only this fact, event or outgoing relation."),
+    ] = None,
+    reason: Annotated[str, typer.Option("--reason", metavar="TEXT")] = "removed by hand",
+    type: Type = None,
+    namespace: Namespace = "global",
+    user: User = None,
+) -> int:
+    """Take an entity, or a part of it, out of search and contexts; undo brings it back."""
+    from negmem.cli.render.entities import draw_change
+    from negmem.core.learning import entity_changes, items
+
+    asking = _asking(common, user)
+    hint = "negmem entity show ID --json"
+    one = None if part is None else items.parse_id(part, "part of an entity", hint)
+    with common.session() as session:
+        session.require_installed()
+        done = entity_changes.remove(
+            session,
+            asking,
+            id,
+            part=one,
+            reason=reason,
+            entity_type=type,
+            namespace=namespace,
+            dry_run=common.dry_run,
+        )
+        common.console.answer("entity.rm/1", done, draw_change)
+    return ExitCode.DONE
+
+
+@command(app, "undo", path="entity undo", writes=True)
+def undo(
+    common: Common, id: Id, type: Type = None, namespace: Namespace = "global", user: User = None
+) -> int:
+    """Take the last change back, a removal too; a second undo takes back the first."""
+    from negmem.cli.render.entities import draw_change
+    from negmem.core.learning import entity_changes
+
+    asking = _asking(common, user)
+    with common.session() as session:
+        session.require_installed()
+        done = entity_changes.undo(
+            session, asking, id, entity_type=type, namespace=namespace, dry_run=common.dry_run
+        )
+        common.console.answer("entity.undo/1", done, draw_change)
+    return ExitCode.DONE
+
+
 @command(app, "list", path="entity list")
 def list_(
     common: Common,

@@ -58,3 +58,17 @@ def unset(common: Common, field: Field, user: User = None) -> int:
         done = profile.unset_field(session, owner, field, dry_run=common.dry_run)
         common.console.answer("profile.unset/1", done, draw_change)
     return ExitCode.DONE
+
+
+@command(app, "undo", path="profile undo", writes=True)
+def undo(common: Common, field: Field, user: User = None) -> int:
+    """Take the last change of a field back; a second undo takes back the first."""
+    from negmem.cli.render.profiles import draw_change
+    from negmem.core.learning import profile
+
+    owner = common.require_user(user)
+    with common.session() as session:
+        session.require_installed()
+        done = profile.undo(session, owner, field, dry_run=common.dry_run)
+        common.console.answer("profile.undo/1", done, draw_change)
+    return ExitCode.DONE

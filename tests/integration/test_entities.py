@@ -8,7 +8,7 @@ import pytest
 
 import negmem
 from negmem.core import memories
-from negmem.core.learning import entities, learnings, namespaces
+from negmem.core.learning import entities, entity_changes, learnings, namespaces
 from negmem.core.retrieval.search import Filters, search
 from negmem.core.text.said_dates import said_date
 from negmem.errors import NegmemError, UsageError
@@ -218,3 +218,64 @@ def test_as_typed_and_in_python(negmem: CliRunner, database: TestDatabase) -> No
 
 def _connected(database: TestDatabase) -> negmem.api.Memory:
     return negmem.connect(database.dsn, embedder=FakeEmbedder())
+
+
+def test_what_was_done_is_taken_back(database: TestDatabase, negmem: CliRunner) -> None:
+    """A part, a correction, a removal: undone to what stood before, and found or not found accordingly."""
+    with session_on(database) as session:
+
+        def look() -> tuple[str, list[str], list[str], list[str], bool]:
+            one = entities.show(session, None, "acme").entity
+            found = entities.search_entities(session, None, "anvils").entities
+            return (
+                one.name,
+                [fact.content for fact in one.facts],
+                [event.content for event in one.events],
+                [edge.relation for edge in one.relationships],
+                bool(found),
+            )
+
+        entities.add(session, None, "acme", entity_type="company", name="Acme")
+        entities.add(session, None, "zhang", entity_type="person", name="张三")
+        fact = entities.add_fact(session, None, "acme", "sells anvils").entity
+        assert fact is not None
+        states = [look()]
+        entities.add_event(session, None, "acme", "签约", date="2026年3月")
+        states.append(look())
+        entities.relate(session, None, "acme", "employs", "zhang")
+        states.append(look())
+        entity_changes.replace_fact(session, None, "acme", fact.facts[0].id, "sells rockets")
+        states.append(look())
+        assert states[-1][1] == ["sells rockets"] and not states[-1][4]
+        entities.add(session, None, "acme", entity_type="company", name="ACME", update=True)
+        states.append(look())
+        entity_changes.remove(session, None, "acme", reason="merged away")
+        with pytest.raises(NegmemError):
+            look()
+        assert entities.search_entities(session, None, "rockets").entities == []
+        assert entity_changes.undo(session, None, "acme").action == "undone"
+        assert look() == states[-1]
+        # A second undo takes back the first: the entity is removed again, and comes back.
+        entity_changes.undo(session, None, "acme")
+        assert entities.list_entities(session, None).total == 1
+        entity_changes.undo(session, None, "company/acme")
+        assert look() == states[-1]
+        with pytest.raises(NegmemError) as absent:
+            entity_changes.remove(session, None, "acme", part=fact.id)
+        assert absent.value.code == "part_unknown"
+        # Under the id of a removed entity another one may stand, and knows nothing of the first.
+        entity_changes.remove(session, None, "acme")
+        entities.add(session, None, "acme", entity_type="company", name="Other")
+        assert look() == ("Other", [], [], [], False)
+        assert entity_changes.undo(session, None, "acme").action == "undone"
+        entities.add(session, None, "bob", entity_type="person", name="Bob")
+        edge = entities.relate(session, None, "zhang", "knows", "bob").entity
+        assert edge is not None
+        knows = [one.id for one in edge.relationships if one.relation == "knows"]
+        entity_changes.remove(session, None, "zhang", part=knows[0])
+        again = entities.relate(session, None, "zhang", "knows", "bob").entity
+        assert again is not None and "knows" in [one.relation for one in again.relationships]
+    assert negmem("entity", "rm", "bob", "--dry-run").ok().stdout.count("would be removed")
+    negmem("entity", "rm", "bob").ok()
+    assert negmem("entity", "undo", "bob", "--json").ok().json["action"] == "undone"
+    assert negmem("entity", "undo", "nobody").code == 1

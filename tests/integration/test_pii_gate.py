@@ -102,7 +102,8 @@ READING = """
     summary show, summary refresh, search, context, recall, curator prune, curator dedup, fact set,
     retention preview, retention curve, retention explain,
     proposals list, proposals show,
-    profile show, profile set, profile unset,
+    profile show, profile set, profile unset, profile undo,
+    entity replace, entity rm, entity undo,
     entity add, entity fact, entity event, entity relate, entity list, entity show, entity search,
     learn save, learn search, learn list, learn show, learn edit, learn rm, learn versions, learn undo,
     fact list, fact show, fact history, fact search, conflict list, conflict show, conflict resolve

@@ -95,3 +95,24 @@ def test_as_typed(negmem: CliRunner, database: TestDatabase) -> None:
     assert negmem("profile", "show", *who, "--json").ok().json["fields"] == []
     yaml = {"NEGMEM_LEARNING__PROFILE__FIELDS": "team:colour"}
     assert negmem("profile", "show", *who, env=yaml).code == 2
+
+
+def test_a_change_of_a_field_is_taken_back(negmem: CliRunner) -> None:
+    who = ("--user", "王芳")
+
+    def city() -> str:
+        return negmem("profile", "show", *who).ok().stdout
+
+    assert negmem("profile", "undo", "city", *who).code == 1
+    for value in ("杭州", "北京"):
+        negmem("profile", "set", "city", value, *who).ok()
+    assert negmem("profile", "undo", "city", *who, "--json").ok().json["value"] == "杭州"
+    assert "杭州" in city()
+    negmem("profile", "undo", "city", *who).ok()
+    assert "北京" in city()
+    negmem("profile", "unset", "city", *who).ok()
+    negmem("profile", "undo", "city", *who).ok()
+    assert "北京" in city()
+    negmem("profile", "set", "job", "QA", *who).ok()
+    negmem("profile", "undo", "job", *who).ok()
+    assert "QA" not in city()

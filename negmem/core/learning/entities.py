@@ -21,6 +21,7 @@ from negmem.core.learning.entity_rows import (
     named,
     one_entity,
     page_params,
+    removed_under,
     resolved,
     screened,
     touch,
@@ -42,6 +43,19 @@ from negmem.core.text.said_dates import said_date
 from negmem.errors import NegmemError
 
 MAX_ALIASES = 8
+
+
+def _revived(
+    session: Session, owner: Owner, id: UUID, said: dict[str, Any], flags: Mapping[str, Any]
+) -> tuple[str, UUID | None]:
+    """An entity under the id of a removed one: what was known of that one does not come back with it."""
+    keep(session, owner, one_entity(session, [owner], id), "added again")
+    items.unindex(session, owner, KIND, [id])
+    values = {**owner.params(session), "id": id}
+    session.database.execute("entities", "revive", values)
+    session.database.execute("entities", "change", {**values, **columns(said, flags)})
+    items.index(session, owner, KIND, [id])
+    return "added", id
 
 
 def _under_id(session: Session, user: str | None, arguments: Mapping[str, Any]) -> Target:
@@ -110,8 +124,11 @@ def add(
     def act(write: bool) -> tuple[str, UUID | None]:
         found = [one for one in resolved(session, [owner], key, kind) if one["by_id"]]
         if not found:
+            gone = removed_under(session, owner, key, kind)
             if not write:
                 return "added", None
+            if gone is not None:
+                return _revived(session, owner, gone, said, flags)
             values = {**owner.params(session), **columns(said, flags), "entity_id": key}
             values |= {"entity_type": kind, "written_by": writer_of(session, user)}
             row = session.database.row("entities", "add", values)

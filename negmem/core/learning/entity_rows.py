@@ -51,7 +51,7 @@ def written(
 
 def keep(session: Session, owner: Owner, entity: Entity, reason: str) -> None:
     """Keep what an entity was as a version, before it is changed."""
-    before = entity.model_dump(mode="json")
+    before = {**entity.model_dump(mode="json"), "removed": entity.deleted_at is not None}
     items.keep_version(session, owner, KIND, entity.id, entity.version, before, reason)
 
 
@@ -99,6 +99,17 @@ def resolved(
     return session.database.rows("entities", "resolve", params)
 
 
+def removed_under(session: Session, owner: Owner, key: str, entity_type: str | None) -> UUID | None:
+    """The removed entity that had this id and type, if one had; the first where the type is not said."""
+    params = {
+        **items.owners_params(session, [owner]),
+        "key": key,
+        "entity_type": None if entity_type is None else entity_type.casefold(),
+    }
+    row = session.database.row("entities", "removed", params)
+    return None if row is None else row["id"]
+
+
 def named(
     session: Session, owners: Sequence[Owner], word: str, entity_type: str | None
 ) -> dict[str, Any]:
@@ -134,26 +145,32 @@ def page_params(
     entity_type: str | None = None,
     limit: int = items.MAX_ROWS,
     offset: int = 0,
+    *,
+    with_removed: bool = False,
 ) -> dict[str, Any]:
     """The parameters of the block `entities.list`; ids None: all."""
     return {
         **items.owners_params(session, owners),
         "ids": None if ids is None else list(ids),
+        "with_removed": with_removed,
         "entity_type": entity_type,
         "row_limit": limit,
         "row_offset": offset,
     }
 
 
-def fetch(session: Session, owners: Sequence[Owner], ids: Sequence[UUID]) -> list[Entity]:
-    """Live entities of some owners, by id, with all their parts."""
-    rows = session.database.rows("entities", "list", page_params(session, owners, ids))
+def fetch(
+    session: Session, owners: Sequence[Owner], ids: Sequence[UUID], *, with_removed: bool = False
+) -> list[Entity]:
+    """Live entities of some owners, by id, with all their parts; with those that were removed."""
+    params = page_params(session, owners, ids, with_removed=with_removed)
+    rows = session.database.rows("entities", "list", params)
     return [entity_of(row) for row in rows]
 
 
 def one_entity(session: Session, owners: Sequence[Owner], id: UUID) -> Entity:
-    """One entity that is there."""
-    return fetch(session, owners, [id])[0]
+    """One entity that is there, or was."""
+    return fetch(session, owners, [id], with_removed=True)[0]
 
 
 def entity_of(row: dict[str, Any]) -> Entity:

@@ -8,6 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from negmem.core.embedding import embed_texts
+from negmem.core.holds import check_may_delete
 from negmem.core.learning import items
 from negmem.core.learning.access import Access, Owner, access_of, owner_of, reach
 from negmem.core.learning.lesson import Lesson, cleaned_lesson, screened_lesson
@@ -317,6 +318,8 @@ def _change(
     def write() -> bool:
         with session.database.transaction():
             access_of(session, user).require(owner, "write")
+            if removed:
+                check_may_delete(session, owner.name, owner.kind)
             items.lock_store(session, owner, KIND)
             row = session.database.row("learning", "lock", place)
             if row is None:

@@ -136,6 +136,50 @@ def unset_field(session: Session, user: str, field: str, *, dry_run: bool = Fals
 
 @gated_write
 @reviewed("profile", "update", targets.profile_key)
+def undo(session: Session, user: str, field: str, *, dry_run: bool = False) -> ProfileChange:
+    """Take the last change of a field back: a value set anew, a first value, a removal, an undo.
+
+    What was extracted and comes back so is set by hand from then on.
+    Raises: NegmemError `nothing_to_undo`.
+    """
+    # Past the gate, as in `unset_field`; the answer goes through it.
+    listed = facts.list_facts.__wrapped__  # type: ignore[attr-defined]
+    versions = facts.history.__wrapped__  # type: ignore[attr-defined]
+    standing = listed(session, user, fact_type=TYPE, key=field, limit=_MOST).facts
+    value, now = None, standing[0] if standing else None
+    action = "undone"
+    if now is None:
+        gone = listed(session, user, fact_type=TYPE, key=field, removed=True, limit=_MOST).facts
+        if not gone:
+            raise NegmemError(
+                "nothing_to_undo",
+                "nothing was changed here",
+                why=f'user "{user}" never had {field[:60]!r} in the profile',
+                hint=f"negmem profile show --user {user}",
+            )
+        value = gone[0].value
+        if not dry_run:
+            facts.restore(session, user, [gone[0].id])
+    else:
+        before = [v for v in versions(session, user, now.id).versions if v.superseded_by == now.id]
+        if before:
+            value = before[-1].value
+            facts.set_fact(session, user, TYPE, field, value, dry_run=dry_run)
+        else:
+            ids = [one.id for one in standing]
+            facts.remove(session, user, ids, reason="undone", dry_run=dry_run)
+    return ProfileChange(
+        action=action,
+        field=field,
+        value=value,
+        previous=None if now is None else now.value,
+        metadata={} if now is None else now.metadata,
+        dry_run=dry_run,
+    )
+
+
+@gated_write
+@reviewed("profile", "update", targets.profile_key)
 def learn(
     session: Session,
     user: str,

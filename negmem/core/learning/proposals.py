@@ -7,7 +7,14 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from negmem.core.learning import entities, items, learnings, observations, profile
+from negmem.core.learning import (
+    entities,
+    entity_changes,
+    items,
+    learnings,
+    observations,
+    profile,
+)
 from negmem.core.learning.access import Owner, access_of, owner_of
 from negmem.core.models.proposal import (
     STATUSES,
@@ -25,8 +32,8 @@ from negmem.db.failures import DatabaseError
 from negmem.errors import NegmemError, UsageError
 
 # The modules whose functions a proposal can name: importing them registers their acts.
-_WITH_ACTS = (entities, learnings, observations, profile)
-_IDS = frozenset(("id", "memory_id"))
+_WITH_ACTS = (entities, entity_changes, learnings, observations, profile)
+_IDS = frozenset(("id", "memory_id", "fact_id", "part"))
 _MOMENTS = frozenset(("occurred_at", "valid_from", "valid_until"))
 
 
@@ -280,7 +287,8 @@ def _revived(arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Arguments as they were given, from JSON."""
     found = dict(arguments)
     for name in _IDS & found.keys():
-        found[name] = UUID(found[name])
+        if found[name] is not None:
+            found[name] = UUID(found[name])
     if "ids" in found:
         found["ids"] = [UUID(one) for one in found["ids"]]
     for name in _MOMENTS & found.keys():

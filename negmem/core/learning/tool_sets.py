@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from negmem.core.learning.protocol import Bound, Tool
+from negmem.core.review import STORES
+from negmem.core.tools.sets import bound_tools
 
-TOOL_SETS: dict[str, Callable[[Bound], Sequence[Tool]]] = {}
+TOOL_SETS: dict[str, Callable[[Bound], Sequence[Tool]]] = {
+    store: bound_tools(store) for store in STORES
+}
 
 
 def tools_of(store: str, bound: Bound) -> Sequence[Tool]:

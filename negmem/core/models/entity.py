@@ -62,6 +62,7 @@ class Entity(Model):
     created_at: Instant
     updated_at: Instant
     archived_at: Instant | None
+    deleted_at: Instant | None = None
     metadata: dict[str, Any]
 
 
