@@ -84,17 +84,22 @@ def test_the_export_is_a_file_of_each_format(negmem: CliRunner, database: TestDa
     assert "no job is switched on" in every.stderr
     negmem("automation", "enable", C)
     crontab = negmem("automation", "export", "--format", "crontab").ok().stdout
-    assert crontab.splitlines()[-1] == f"0 2 * * * negmem automation run {C} -q"
+    assert crontab.splitlines()[-2:] == [
+        f"0 2 * * * negmem automation run {C} -q",
+        "45 2 * * * negmem automation purge -q",
+    ]
     units = negmem("automation", "export", "--format", "systemd").ok().stdout
     assert "OnCalendar=*-*-* 02:00:00 UTC" in units
     assert f"ExecStart=/usr/bin/env negmem automation run {C} -q" in units
-    (document,) = yaml.safe_load_all(
+    assert "enable --now negmem-cleanup-memories.timer negmem-purge-run-log.timer" in units
+    document, purge = yaml.safe_load_all(
         negmem("automation", "export", "--format", "kubernetes").ok().stdout
     )
     assert (document["kind"], document["spec"]["schedule"]) == ("CronJob", "0 2 * * *")
     assert document["spec"]["concurrencyPolicy"] == "Forbid"
     named = negmem("automation", "export", "trigger_consolidation", "--json").ok().json
-    assert named["jobs"] == ["trigger_consolidation"]
+    assert named["jobs"] == ["trigger_consolidation"] and "purge" not in named["text"]
+    assert purge["metadata"]["name"] == "negmem-purge-run-log"
     assert database.dsn not in crontab + units
     negmem("config", "set", "automation.retention.cleanup_schedule", "30 seconds").ok()
     refused = negmem("automation", "export", "--format", "kubernetes", "--json")

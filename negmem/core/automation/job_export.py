@@ -1,6 +1,7 @@
 """The jobs as files for schedulers outside the database: crontab, systemd, Kubernetes.
 
-Each calls `negmem automation run`, so that the run is recorded and an overlapping one leaves.
+Each calls `negmem automation run`, so that the run is recorded and an overlapping one leaves. One more
+trims the log of runs.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import json
 import re
 import shlex
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 from negmem import __version__
@@ -27,9 +29,20 @@ _PLAIN_WORD = re.compile(r"[A-Za-z0-9@%_+=:,./-]+")
 _ALL_MONTHS = frozenset(range(1, 13))
 
 
+@dataclass(frozen=True)
+class _Entry:
+    """A command line and when it is due; `unit` is a name that systemd and Kubernetes take."""
+
+    unit: str
+    label: str
+    schedule: str
+    words: tuple[str, ...]
+
+
 def export(session: Session, format_name: Format, keys: Sequence[str] = ()) -> JobExport:
     """The named jobs of the session's app, else those that are on, else all, in one format.
 
+    Where none is named, `automation purge` follows them, once a day for all apps.
     The target is named by NEGMEM_DSN in the environment of what runs them: no secret is written.
     Raises: UsageError `job_unknown`, NegmemError `app_unknown`, `schedule_not_exportable`.
     """
@@ -47,12 +60,13 @@ def export(session: Session, format_name: Format, keys: Sequence[str] = ()) -> J
                 "no_job_is_on", "no job is switched on in the stored config: all are shown"
             )
             chosen = jobs
-    writers: dict[str, Callable[[Session, Sequence[WantedJob]], str]] = {
+    entries = [_entry(session, job) for job in chosen] + ([] if keys else [_purge(session)])
+    writers: dict[str, Callable[[Sequence[_Entry]], str]] = {
         "crontab": _crontab,
         "systemd": _systemd,
         "kubernetes": _kubernetes,
     }
-    text = writers[format_name](session, chosen)
+    text = writers[format_name](entries)
     return JobExport(format=format_name, jobs=[job.kind.key for job in chosen], text=text)
 
 
@@ -66,54 +80,64 @@ def _unit_name(job: WantedJob) -> str:
     return "-".join(part for part in (name, plain, digest) if part)
 
 
-def _arguments(session: Session, job: WantedJob) -> list[str]:
+def _entry(session: Session, job: WantedJob) -> _Entry:
     words = ["negmem", "automation", "run", job.kind.key, "-q"]
     if job.app_argument is not None:
         words += ["--app", job.app]
-    if session.database.schema != "negentropy":
-        words += ["--schema", session.database.schema]
-    return words
+    return _Entry(_unit_name(job), job.kind.label, job.schedule, (*words, *_schema(session)))
 
 
-def _crontab(session: Session, jobs: Sequence[WantedJob]) -> str:
+def _purge(session: Session) -> _Entry:
+    """What the built-in scheduler does by itself; cron's tables have no other way to it."""
+    words = ("negmem", "automation", "purge", "-q", *_schema(session))
+    return _Entry("negmem-purge-run-log", "log of runs", "45 2 * * *", words)
+
+
+def _schema(session: Session) -> tuple[str, ...]:
+    schema = session.database.schema
+    return () if schema == "negentropy" else ("--schema", schema)
+
+
+def _crontab(entries: Sequence[_Entry]) -> str:
     lines = [
         "# negmem jobs; the fields are meant in UTC. Give NEGMEM_DSN here or in the environment.",
+        "# Debian's cron takes the machine's zone whatever CRON_TZ says.",
         "CRON_TZ=UTC",
         "",
     ]
-    for job in jobs:
-        if isinstance(parse_cron(job.schedule), EverySeconds):
-            raise _not_exportable(job, "crontab", "a crontab knows no seconds")
-        command = shlex.join(_arguments(session, job)).replace("%", r"\%")
-        lines.append(f"{' '.join(job.schedule.split())} {command}")
+    for entry in entries:
+        if isinstance(parse_cron(entry.schedule), EverySeconds):
+            raise _not_exportable(entry, "crontab", "a crontab knows no seconds")
+        command = shlex.join(entry.words).replace("%", r"\%")
+        lines.append(f"{' '.join(entry.schedule.split())} {command}")
     return "\n".join(lines) + "\n"
 
 
-def _systemd(session: Session, jobs: Sequence[WantedJob]) -> str:
+def _systemd(entries: Sequence[_Entry]) -> str:
     parts = []
-    for job in jobs:
-        name = _unit_name(job)
-        words = [word.replace("%", "%%").replace("$", "$$") for word in _arguments(session, job)]
+    for entry in entries:
+        name = entry.unit
+        words = [word.replace("%", "%%").replace("$", "$$") for word in entry.words]
         command = " ".join(
             w if _PLAIN_WORD.fullmatch(w) else json.dumps(w, ensure_ascii=False) for w in words
         )
         parts.append(
             f"# /etc/systemd/system/{name}.service\n"
-            f"[Unit]\nDescription=negmem {job.kind.label}\nAfter=network-online.target\n\n"
+            f"[Unit]\nDescription=negmem {entry.label}\nAfter=network-online.target\n\n"
             "[Service]\nType=oneshot\n# NEGMEM_DSN=...\nEnvironmentFile=/etc/negmem/environment\n"
             f"ExecStart=/usr/bin/env {command}\n"
         )
         parts.append(
             f"# /etc/systemd/system/{name}.timer\n"
-            f"[Unit]\nDescription=negmem {job.kind.label}\n\n"
-            f"[Timer]\n{_timer_lines(job)}\n\n[Install]\nWantedBy=timers.target\n"
+            f"[Unit]\nDescription=negmem {entry.label}\n\n"
+            f"[Timer]\n{_timer_lines(entry)}\n\n[Install]\nWantedBy=timers.target\n"
         )
-    names = " ".join(f"{_unit_name(job)}.timer" for job in jobs)
+    names = " ".join(f"{entry.unit}.timer" for entry in entries)
     return "\n".join(parts) + f"\n# systemctl daemon-reload && systemctl enable --now {names}\n"
 
 
-def _timer_lines(job: WantedJob) -> str:
-    schedule = parse_cron(job.schedule)
+def _timer_lines(entry: _Entry) -> str:
+    schedule = parse_cron(entry.schedule)
     if isinstance(schedule, EverySeconds):
         return f"OnActiveSec={schedule.seconds}\nOnUnitActiveSec={schedule.seconds}\nAccuracySec=1"
     lines = [f"OnCalendar={calendar}" for calendar in calendars(schedule)]
@@ -141,18 +165,18 @@ def _listed(values: frozenset[int], whole: Iterable[int]) -> str:
     return ",".join(f"{value:02d}" for value in sorted(values))
 
 
-def _kubernetes(session: Session, jobs: Sequence[WantedJob]) -> str:
+def _kubernetes(entries: Sequence[_Entry]) -> str:
     documents = []
-    for job in jobs:
-        if isinstance(parse_cron(job.schedule), EverySeconds):
-            raise _not_exportable(job, "kubernetes", "a CronJob knows no seconds")
-        arguments = json.dumps(_arguments(session, job), ensure_ascii=False)
-        schedule = json.dumps(" ".join(job.schedule.split()))
+    for entry in entries:
+        if isinstance(parse_cron(entry.schedule), EverySeconds):
+            raise _not_exportable(entry, "kubernetes", "a CronJob knows no seconds")
+        arguments = json.dumps(entry.words, ensure_ascii=False)
+        schedule = json.dumps(" ".join(entry.schedule.split()))
         documents.append(
             f"""apiVersion: batch/v1
 kind: CronJob
 metadata:
-  name: {_unit_name(job)}
+  name: {entry.unit}
 spec:
   schedule: {schedule}
   timeZone: Etc/UTC
@@ -179,10 +203,10 @@ spec:
     return "---\n".join(documents)
 
 
-def _not_exportable(job: WantedJob, format_name: str, why: str) -> NegmemError:
+def _not_exportable(entry: _Entry, format_name: str, why: str) -> NegmemError:
     return NegmemError(
         "schedule_not_exportable",
-        f"{job.kind.key} can't be scheduled by {format_name}",
-        why=f"{job.schedule!r}: {why}",
+        f"{entry.unit} can't be scheduled by {format_name}",
+        why=f"{entry.schedule!r}: {why}",
         hint="negmem automation export --format systemd    or: negmem scheduler run",
     )
