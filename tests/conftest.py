@@ -26,7 +26,7 @@ from tests.support.cli import CliRunner
 from tests.support.databases import TestDatabase
 from tests.support.snapshots import snapshots as snapshots
 
-_KEPT = ("NEGMEM_TEST_DSN", "NEGMEM_TEST_CACHE", "NEGMEM_TEST_MIRROR")
+_KEPT = ("NEGMEM_TEST_DSN", "NEGMEM_TEST_CACHE", "NEGMEM_TEST_MIRROR", "NEGMEM_TEST_BROWSER")
 _swept: set[str] = set()
 
 

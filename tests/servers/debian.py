@@ -156,13 +156,17 @@ def _install_tools() -> None:
     """debootstrap and Debian's keys, from apt."""
     if shutil.which("debootstrap") and Path(_KEYRING).exists():
         return
-    if not shutil.which("apt-get"):
-        raise ServerUnavailable("it is made of Debian packages, and this machine has no apt-get")
     with locked("apt", cache()):
         if not shutil.which("debootstrap"):
-            wanted = ("debootstrap", "debian-archive-keyring")
-            _update()
-            _run([*_APT, "install", "-y", "--no-install-recommends", *wanted])
+            apt_install("debootstrap", "debian-archive-keyring")
+
+
+def apt_install(*packages: str) -> None:
+    """Install Debian packages on this machine; hold the lock `apt` meanwhile. Raises: ServerUnavailable."""
+    if not shutil.which("apt-get"):
+        raise ServerUnavailable("it is made of Debian packages, and this machine has no apt-get")
+    _update()
+    _run([*_APT, "install", "-y", "--no-install-recommends", *packages])
 
 
 def _mounts_under(folder: Path) -> list[Path]:
