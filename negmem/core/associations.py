@@ -9,6 +9,7 @@ from uuid import UUID
 from psycopg.types.json import Jsonb
 
 from negmem.core.formulas.associations import SEMANTIC_THRESHOLD, manual_weight
+from negmem.core.holds import check_may_delete
 from negmem.core.models.association import (
     ASSOCIATION_TYPES,
     DIRECTED_TYPES,
@@ -150,13 +151,14 @@ def unlink(
 ) -> LinkChange:
     """Take links between two items back, of one type or of all; none of them is made again by itself.
 
-    Raises: UsageError `association_type_unknown`.
+    Raises: UsageError `association_type_unknown`; NegmemError `user_on_hold`.
     """
     if association_type is not None:
         _check_type(association_type)
     scope = _scope(session, user)
     params = {**scope, "one": one, "other": other, "association_type": association_type}
     with session.database.transaction():
+        check_may_delete(session, user)
         ids = [row["id"] for row in session.database.rows("associations", "between", params)]
         shown = _show(session, user, ids)
         if ids and not dry_run:

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from psycopg.types.json import Jsonb
 
+from negmem.core.holds import check_may_delete
 from negmem.core.models.core_block import (
     MAX_TOKENS,
     SCOPES,
@@ -156,7 +157,7 @@ def remove(
 ) -> CoreBlockChange:
     """Take a block out of all contexts; what it said stays in its history.
 
-    Raises: as `show`; NegmemError `core_block_unknown`.
+    Raises: as `show`; NegmemError `core_block_unknown`, `user_on_hold`.
     """
     place = _place(session, user, label, scope, thread)
     block = _find(session, user, label, scope, thread)
@@ -167,8 +168,9 @@ def remove(
             why=f"{_owner_words(session, user, scope)} has no block {label[:64]!r} of scope {scope}",
             hint="negmem core show" + ("" if user is None else f" --user {user}"),
         )
-    if not dry_run:
-        with session.database.transaction():
+    with session.database.transaction():
+        check_may_delete(session, place["owner"], place["owner_kind"])
+        if not dry_run:
             row = session.database.row("core_blocks", "lock", place)
             if row is not None:
                 _keep(session, place, row, "removed")

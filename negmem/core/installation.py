@@ -14,6 +14,7 @@ from negmem.core import adoption
 from negmem.core.adoption import Adoption
 from negmem.core.automation import roles
 from negmem.core.automation.roles import RemovedRoles
+from negmem.core.holds import require_no_holds
 from negmem.core.models.base import Model
 from negmem.core.session import Session
 from negmem.db import functions, ledger
@@ -259,7 +260,7 @@ def uninstall(session: Session) -> Reach:
     """Drop the schema with all that stands in it, and the roles that negmem made, where nothing else holds them.
 
     The extension stays, and so does a run of a job that is under way. Returns what was removed.
-    Raises: NegmemError `privilege_missing` where this role does not own the schema, and as `reach`.
+    Raises: NegmemError `privilege_missing` where this role does not own the schema, `user_on_hold`, and as `reach`.
     """
     database: Database = session.database
     before = reach(session)
@@ -270,6 +271,8 @@ def uninstall(session: Session) -> Reach:
             why=before.refused,
             hint="connect as the schema's owner, or as a superuser",
         )
+    if "users" in before.tables:
+        require_no_holds(session)
     # First, since jobs in another database can't go with the schema: sync makes them again.
     jobs = _jobs(database, before.tables, dry_run=False)
     with database.transaction(

@@ -11,6 +11,7 @@ from uuid import UUID
 
 from psycopg.types.json import Jsonb
 
+from negmem.core.holds import is_held
 from negmem.core.models.summary import (
     SUMMARY_TYPES,
     RefreshedSummary,
@@ -220,6 +221,8 @@ def refresh(
         read = _read(session, scope)
         current = session.database.row("summaries", "list", scope)
         reason = _reason(session, scope, current, read, generator, force)
+        if current is not None and is_held(session, user):
+            return done("unchanged", "the person is under legal hold: what stands is kept")
         if current is not None and not read.sources:
             if not dry_run:
                 _remove(session, scope)
@@ -491,10 +494,7 @@ def _write(
 
 
 def _remove(session: Session, scope: dict[str, Any]) -> None:
-    database = session.database
-    with database.transaction():
-        locked = database.row("summaries", "lock", scope)
-        if locked is not None:
-            gone = {**scope, "id": locked["id"]}
-            database.execute("summaries", "drop_sources", gone)
-            database.execute("summaries", "remove", gone)
+    with session.database.transaction():
+        if locked := session.database.row("summaries", "lock", scope):
+            for act in ("drop_sources", "remove"):
+                session.database.execute("summaries", act, {**scope, "id": locked["id"]})

@@ -41,6 +41,9 @@ BEGIN
     THEN
         RETURN 'outdated';
     END IF;
+    IF v_last ->> 'merged' IS NOT NULL THEN
+        PERFORM check_may_delete(p_user_id, p_app_name);
+    END IF;
     UPDATE facts AS f
     SET deleted_at = now(), deleted_reason = 'the merge was taken back', updated_at = now(), version = f.version + 1
     WHERE f.user_id = p_user_id AND f.app_name = p_app_name AND f.id = (v_last ->> 'merged')::uuid;

@@ -38,3 +38,13 @@ RETURNING u.erasing_since;
 -- params: user_id, app_name, decision, note, actor, actor_verified
 SELECT :"schema".record_audit_entries(%(app_name)s::text, %(user_id)s::text, ARRAY['user'], %(decision)s::text,
     %(note)s::text, NULL, %(actor)s::text, %(actor_verified)s::boolean) AS written;
+
+-- name: may_delete
+-- params: user_id, app_name
+SELECT :"schema".check_may_delete(%(user_id)s::text, %(app_name)s::text);
+
+-- name: held_persons
+-- returns: how many persons of all apps are held; of a schema that is older than holds, none
+SELECT count(*) AS persons, min(u.app_name)::text AS app
+FROM :"schema".users AS u
+WHERE to_jsonb(u) ->> 'held_at' IS NOT NULL;

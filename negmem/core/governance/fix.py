@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, cast
 from uuid import UUID
 
@@ -13,6 +13,7 @@ from negmem.core.embedding import TextVectors, embed_texts
 from negmem.core.governance.pages import Pages, Row, place_after
 from negmem.core.governance.registry import REWRITTEN, TABLES, owner_column
 from negmem.core.governance.scan import MAX_ROWS, check_kinds, check_rows, check_user
+from negmem.core.holds import check_may_delete, is_held
 from negmem.core.models.pii import PiiFix, PiiFixed, PiiSkipped
 from negmem.core.pii import FLAGS, UNSCANNED, Guard, guard_of
 from negmem.core.session import Session
@@ -51,6 +52,7 @@ class _Change:
 class _Tally:
     fixed: dict[str, PiiFixed]
     left: dict[str, str]
+    held: set[str] = field(default_factory=set)
     failed: int = 0
     changed_meanwhile: int = 0
     embedded: int = 0
@@ -98,6 +100,8 @@ def fix(
     for page in pages.read(columns, max_rows):
         changes = [change for change in map(act.change, page) if change is not None]
         tally.failed += act.take_failed()
+        if policy != "mark":
+            changes = _without_held(session, changes, tally)
         table = page[0].table
         if changes and not table.is_fixed:
             tally.left[table.name] = table.why_not
@@ -112,6 +116,11 @@ def fix(
         last = page[-1]
         if on_progress is not None:
             on_progress(pages.rows, table.name)
+    if tally.held:
+        session.warn(
+            "user_on_hold",
+            f"{len(tally.held):,} users are under legal hold: what they said stays as it is",
+        )
     fixed = [one for one in tally.fixed.values() if one.rows]
     return PiiFix(
         policy=policy,
@@ -197,6 +206,13 @@ def _flagged(guard: Guard, metadata: Any, counts: dict[str, int]) -> dict[str, A
     return {**described, FLAGS: counts} if counts else described
 
 
+def _without_held(session: Session, changes: list[_Change], tally: _Tally) -> list[_Change]:
+    """Those of persons whose words may be taken away."""
+    held = {user for user in {c.user for c in changes} if user and is_held(session, user)}
+    tally.held |= held
+    return [c for c in changes if c.user not in held]
+
+
 def _write(session: Session, changes: list[_Change], policy: str, tally: _Tally) -> list[_Change]:
     """Write one page of one table; those that still stood as they were read."""
     table = changes[0].row.table.name
@@ -208,6 +224,8 @@ def _write(session: Session, changes: list[_Change], policy: str, tally: _Tally)
         for change in changes:
             by_user.setdefault(change.user, []).append(change)
         for user, few in sorted(by_user.items()):
+            if policy != "mark" and user:
+                check_may_delete(session, user)
             done = _rewrite(session, table, user, few, vectors, tally)
             if table == "memories":
                 marks = {c.row.id: _marks(c) for c in done if c.row.id is not None}
