@@ -101,10 +101,15 @@ SELECT m.id, m.user_id::text AS user, m.app_name::text AS app, m.memory_type::te
     EXISTS (SELECT 1 FROM :"schema".memory_vectors AS v
             WHERE v.user_id = m.user_id AND v.app_name = m.app_name AND v.memory_id = m.id) AS embedded,
     (SELECT count(*) FROM :"schema".item_sources AS s
-     WHERE s.user_id = m.user_id AND s.app_name = m.app_name AND s.item_id = m.id)::integer AS sources
+     WHERE s.user_id = m.user_id AND s.app_name = m.app_name AND s.item_id = m.id)::integer AS sources,
+    p.label::text AS topic, p.id AS topic_id
 FROM :"schema".memories AS m
 LEFT JOIN :"schema".threads AS t
     ON t.user_id = m.user_id AND t.app_name = m.app_name AND t.id = m.thread_id
+LEFT JOIN :"schema".memory_topic_members AS b
+    ON b.user_id = m.user_id AND b.app_name = m.app_name AND b.memory_id = m.id
+LEFT JOIN :"schema".memory_topics AS p
+    ON p.user_id = b.user_id AND p.app_name = b.app_name AND p.id = b.topic_id AND p.member_count > 1
 WHERE m.user_id = %(user_id)s::varchar AND m.app_name = %(app_name)s::varchar
     AND m.id = ANY (%(ids)s::uuid[])
 ORDER BY array_position(%(ids)s::uuid[], m.id);

@@ -63,6 +63,9 @@ def test_similar_memories_share_a_topic_whose_id_stays(
     assert any("espresso" in label and "repair" in label for label in labels)
     assert any("西湖" in label for label in labels)
     before = {topic.id for topic in found.topics}
+    mine = memories.show(session, "ada", ids[3])
+    assert (mine.topic_id in before, mine.topic in labels) == (True, True)
+    assert memories.show(session, "ada", ids[4]).topic is None, "alone it has none"
 
     assert topics.cluster_new(session, "ada", threshold=0.5) == topics.Clustered(0, 0, 0)
     add(session, "espresso machine repair today")

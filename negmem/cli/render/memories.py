@@ -62,6 +62,7 @@ def draw_memory(console: Console, memory: Memory) -> None:
         ("accesses", f"{memory.access_count}, last {stamp(console, memory.last_accessed_at)}"),
         ("vector", "yes" if memory.embedded else "none: found by keyword only"),
         ("sources", f"{memory.sources} events"),
+        ("topic", memory.topic or "–"),
         ("metadata", json.dumps(memory.metadata or {}, ensure_ascii=False)),
     ]
     for name, value in rows:

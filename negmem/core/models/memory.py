@@ -22,7 +22,10 @@ Instant = Annotated[datetime, PlainSerializer(_utc, when_used="json")]
 
 
 class Memory(Model):
-    """One memory. `retention` is its score now, `fades_at` when it falls under the threshold."""
+    """One memory. `retention` is its score now, `fades_at` when it falls under the threshold.
+
+    `topic` is the label of the group of similar memories that it belongs to, None where it stands alone.
+    """
 
     id: UUID
     content: str
@@ -48,6 +51,8 @@ class Memory(Model):
     deleted_reason: str | None
     embedded: bool
     sources: int
+    topic: str | None = None
+    topic_id: UUID | None = None
 
 
 class MemoryList(Model):
