@@ -21,6 +21,10 @@ BEGIN
         WHERE u.user_id = p_user_id AND u.app_name = p_app_name
         FOR KEY SHARE;
         EXIT WHEN FOUND;
+        IF objection_since(p_user_id, p_app_name) IS NOT NULL THEN
+            RAISE EXCEPTION 'nothing is to be remembered of a person who objected before the erasure'
+                USING ERRCODE = 'NM002';
+        END IF;
         INSERT INTO users (user_id, app_name) VALUES (p_user_id, p_app_name)
         ON CONFLICT (user_id, app_name) DO NOTHING;
     END LOOP;

@@ -1,5 +1,6 @@
 -- Begins the erasure of a person, or goes on with one: from here on nobody writes for the person.
 --
+-- Of whom nothing is to be remembered, that wish is kept beside the list: it outlives the person's rows.
 -- The list of erased persons takes the person as an HMAC under the installation's key, with the certificate as it
 -- grows: counts of a run that was killed are not lost.
 --
@@ -45,7 +46,8 @@ BEGIN
         GET DIAGNOSTICS v_jobs = ROW_COUNT;
         INSERT INTO erased_persons AS e (app_name, person_hmac, certificate)
         VALUES (p_app_name, v_person, jsonb_build_object('state', 'running', 'started_at', now(), 'tables',
-            jsonb_strip_nulls(jsonb_build_object('consolidation_jobs', NULLIF(v_jobs, 0)))))
+            jsonb_strip_nulls(jsonb_build_object('consolidation_jobs', NULLIF(v_jobs, 0))),
+            'objection', v_user.paused_at IS NOT NULL))
         ON CONFLICT (app_name, person_hmac) DO UPDATE
             SET certificate = excluded.certificate
                     || jsonb_build_object('erased_before', COALESCE((e.certificate ->> 'erased_before')::integer, 0) + 1),

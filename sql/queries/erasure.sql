@@ -97,7 +97,8 @@ SELECT i.id::text AS id, now() AS now FROM :"schema".installation AS i;
 -- params: app_name, person, certificate
 -- An erasure that is done keeps its certificate beside the list.
 UPDATE :"schema".erased_persons AS e
-SET certificate = %(certificate)s::jsonb, erased_at = now()
+SET certificate = %(certificate)s::jsonb || jsonb_build_object('objection', COALESCE(e.certificate -> 'objection', 'false')),
+    erased_at = now()
 WHERE e.app_name = %(app_name)s::varchar AND e.person_hmac = decode(%(person)s::text, 'hex');
 
 -- name: list

@@ -63,7 +63,13 @@ SELECT u.user_id::text AS user_id, u.erasing_since IS NOT NULL AS is_erasing
 FROM :"schema".users AS u
 WHERE u.app_name = %(app_name)s::varchar AND u.user_id = ANY (%(users)s::varchar[])
     AND (u.erasing_since IS NOT NULL OR u.paused_at IS NOT NULL)
-ORDER BY u.user_id;
+UNION ALL
+SELECT g.user_id, false
+FROM (SELECT DISTINCT one.user_id FROM unnest(%(users)s::text[]) AS one (user_id)) AS g
+WHERE NOT EXISTS (
+        SELECT 1 FROM :"schema".users AS u WHERE u.app_name = %(app_name)s::varchar AND u.user_id = g.user_id::varchar)
+    AND :"schema".objection_since(g.user_id, %(app_name)s::text) IS NOT NULL
+ORDER BY user_id;
 
 -- name: admit
 -- params: app_name, users

@@ -4,13 +4,21 @@
 -- params: user_id, app_name
 SELECT u.paused_at, u.held_at, u.hold_reason, u.erasing_since
 FROM :"schema".users AS u
-WHERE u.user_id = %(user_id)s::varchar AND u.app_name = %(app_name)s::varchar;
+WHERE u.user_id = %(user_id)s::varchar AND u.app_name = %(app_name)s::varchar
+UNION ALL
+SELECT o.since, NULL, NULL, NULL
+FROM :"schema".objection_since(%(user_id)s::text, %(app_name)s::text) AS o (since)
+WHERE o.since IS NOT NULL AND NOT EXISTS (
+    SELECT 1 FROM :"schema".users AS u
+    WHERE u.user_id = %(user_id)s::varchar AND u.app_name = %(app_name)s::varchar);
 
 -- name: lock
 -- params: user_id, app_name
 -- Waits for writers of the person. Who is not known yet becomes known: a person may object before anything was said.
 WITH made AS (
-    INSERT INTO :"schema".users (user_id, app_name) VALUES (%(user_id)s::varchar, %(app_name)s::varchar)
+    INSERT INTO :"schema".users (user_id, app_name, paused_at)
+    VALUES (%(user_id)s::varchar, %(app_name)s::varchar,
+        :"schema".objection_since(%(user_id)s::text, %(app_name)s::text))
     ON CONFLICT (user_id, app_name) DO NOTHING
 )
 SELECT u.user_id FROM :"schema".users AS u

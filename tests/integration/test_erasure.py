@@ -328,3 +328,28 @@ def test_after_a_restore_it_is_done_again(database: TestDatabase, tmp_path: Path
             (tmp_path / "bad").write_text(text)
             with pytest.raises(UsageError):
                 replay(session, tmp_path / "bad")
+
+
+def test_an_objection_outlives_the_erasure(
+    database: TestDatabase, negmem: CliRunner, tmp_path: Path
+) -> None:
+    with session_on(database) as session:
+        for user in (USER, "bob"):
+            memories.add(session, user, f"{user} 说过的话")
+        negmem("user", "pause", "--objection", "--user", USER).ok()
+        assert erasure.erase(session, USER).state == "done"
+        with pytest.raises(NegmemError) as refused:
+            memories.add(session, USER, "又来了")
+        assert refused.value.code == "user_paused"
+        lines = [conversation("谈话", "你好", user=user) for user in (USER, "bob")]
+        file = write_lines(tmp_path / "talk.jsonl", lines)
+        assert negmem("ingest", file, "--json").json["memories"] == 1, "bob's alone"
+        assert negmem("user", "show", "--user", USER, "--json").json["paused_at"]
+        assert MARKER not in dump(database)
+        erasure.erase(session, USER)  # again, and the wish still stands
+        with pytest.raises(NegmemError):
+            facts.set_fact(session, USER, "profile", "city", "杭州")
+        assert negmem("user", "resume", "--user", USER, "--json").ok().json["changed"]
+        memories.add(session, USER, "请再记住我")
+        erasure.erase(session, USER)
+        memories.add(session, USER, "没有反对")
