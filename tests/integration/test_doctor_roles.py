@@ -157,6 +157,12 @@ def test_usage_on_cron_is_not_enough_to_schedule(database: TestDatabase, role: s
     missing = finding(found, "pg_cron_not_permitted")
     assert "schedule_in_database" in missing.evidence
     assert "GRANT EXECUTE ON FUNCTION cron.schedule_in_database" in missing.remedy
+    enable_cleanup(database)
+    assert examine(as_role(database.dsn, role)).status == "healthy"
+    # Who owns the functions would schedule the job, and has no record of it.
+    database.rows(f'ALTER FUNCTION {SCHEMA}.cleanup_low_value_memories OWNER TO "{role}"')
+    reasons = examine(as_role(database.dsn, role)).degraded_reasons
+    assert {"job_missing", "pg_cron_not_permitted"} <= set(reasons)
     with psycopg.connect(cron, autocommit=True) as owner:
         owner.execute(missing.remedy.split(";   as ")[0].encode())
     assert "pg_cron_not_permitted" not in codes(

@@ -64,9 +64,16 @@ def job_missing(probe: Probe) -> list[Found]:
 
 
 def _is_sure(probe: Probe) -> bool:
-    """Whether what this role does not see is not there: it sees all, or scheduled them itself."""
+    """Whether what this role does not see is not there: it sees all, or scheduled them itself.
+
+    Where nothing is on record, whose functions they call would have to schedule them.
+    """
+    if probe.cron.sees_all_jobs:
+        return True
     owners = {job["owner_name"] for job in probe.managed_jobs}
-    return bool(probe.cron.sees_all_jobs) or owners == {probe.server.role}
+    if not owners:
+        return any(function["can_replace"] for function in probe.function_access)
+    return owners == {probe.server.role}
 
 
 def _schedule(probe: Probe, job: Job) -> str:
