@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import signal
+import subprocess
 import threading
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from negmem.core.governance import erasure, trail
 from negmem.core.governance.erasure_list import check_certificate, replay, write_list
 from negmem.core.governance.registry import TABLES
 from negmem.core.session import Session
+from negmem.db import embedded
 from negmem.db.embedded import home
 from negmem.errors import NegmemError, UsageError
 from negmem.providers.cache import FILE_NAME, CachedEmbedder, EmbeddingCache
@@ -55,7 +57,11 @@ def fill_every_column(database: TestDatabase, user: str, marker: str) -> None:
                 if is_generated or name in values:
                     continue
                 made = MADE.get((table.name, name)) or filler(
-                    table.columns.get(name), type_name, is_needed, marker, number
+                    table.columns.get(name),
+                    type_name,
+                    is_needed,
+                    f"{marker}-{table.name}.{name}",
+                    number,
                 )
                 if made is not None:
                     values[name] = made.replace("USER", user)
@@ -91,7 +97,7 @@ def filler(
 ) -> str | None:
     """A value of a column: the marker where the registry says that a text can stand, else what is needed."""
     if kind in ("text", "name", "actor", "terms", "person"):
-        return f"'{marker} {number}'"
+        return f"'{marker}'"
     if kind == "texts":
         return f"ARRAY['{marker}', '别的']"
     if kind == "json":
@@ -99,8 +105,8 @@ def filler(
     needed = {
         "uuid": "gen_random_uuid()", "int4": "1", "int2": "1", "int8": "1", "float8": "0.5",
         "bytea": f"sha256('{number}')", "timestamptz": "now()", "_uuid": "'{}'", "varchar": "'x'",
-        "text": "'x'", "jsonb": "'{}'", "bool": "true", "varbit": "B'1'", "halfvec": f"'[{len(marker)},2]'",
-        "vector": f"'[{len(marker)},2]'",
+        "text": "'x'", "jsonb": "'{}'", "bool": "true", "varbit": "B'1'", "halfvec": f"'[{number},2]'",
+        "vector": f"'[{number},2]'",
     }  # fmt: skip
     return needed[type_name] if is_needed else None
 
@@ -116,6 +122,12 @@ def dump(database: TestDatabase) -> str:
         for (name,) in names
         for row in database.rows(f"SELECT t::text FROM negentropy.{name} AS t")
     )
+
+
+def pg_dump(database: TestDatabase) -> str:
+    """The whole database as pg_dump writes it."""
+    words = [embedded.client_program("pg_dump"), "--inserts", "-d", database.dsn]
+    return subprocess.run(words, capture_output=True, check=True, text=True).stdout
 
 
 def rows_of(database: TestDatabase, user: str) -> dict[str, list[Any]]:
@@ -145,6 +157,14 @@ def test_a_dump_holds_nothing_and_others_are_as_they_were(
 ) -> None:
     fill_every_column(database, USER, MARKER)
     fill_every_column(database, "bobsmark", "bobsmark")
+    written = pg_dump(database)
+    held = [
+        f"{MARKER}-{table.name}.{name}"
+        for table in TABLES
+        if table.owner in ("user", "kind") and table.name != "audit_keys"
+        for name in table.of_kind("text", "texts", "json", "name", "actor", "terms")
+    ]
+    assert len(held) > 80 and [one for one in held if one not in written] == []
     with session_on(database, FakeEmbedder()) as session:
         with EmbeddingCache(home(session.env) / "cache" / FILE_NAME) as cache:
             CachedEmbedder(FakeEmbedder(), cache).embed_batch([f"{USER} {MARKER} 缓存的话"])
@@ -159,7 +179,7 @@ def test_a_dump_holds_nothing_and_others_are_as_they_were(
         planned = erasure.erase(session, USER, dry_run=True)
         assert MARKER in dump(database) and planned.rows > 30
         done = erasure.erase(session, USER)
-        assert MARKER not in dump(database)
+        assert MARKER not in dump(database) and MARKER not in pg_dump(database)
         assert rows_of(database, "bobsmark") == bob
         assert done.verification and not done.verification.mentions and not done.verification.left
         assert {one.table for one in planned.tables} <= {one.table for one in done.tables} | {
