@@ -1,9 +1,9 @@
 -- What an agent should read before it answers, within a budget of tokens, in reading order.
 --
 -- Rows of `summary`, `core`, `instruction` and `profile`, then `reflection`, `memory` and `fact` as the search ranks
--- them, `knowledge`, and `history`, the last messages of one thread, oldest first. p_max_tokens times
+-- them, `entity`, `knowledge`, and `history`, the last messages of one thread, oldest first. p_max_tokens times
 -- p_memory_ratio may go to what is remembered, times p_history_ratio to what was last said; what history
--- leaves goes to memory. Of the memory's share core blocks have at most 30 %, the profile and knowledge 20 %,
+-- leaves goes to memory. Of the memory's share core blocks have at most 30 %, profile, entities and knowledge 20 %,
 -- summary and instructions 15 %, reflections 10 %. What the history or an earlier section says in the same
 -- words is left out.
 --
@@ -42,8 +42,8 @@ DECLARE
     c_candidates CONSTANT integer := 50;
     -- As in negmem/core/retrieval/packing.py.
     c_shares CONSTANT jsonb := '{"core": 0.3, "instruction": 0.15, "summary": 0.15, "profile": 0.2,
-        "reflection": 0.1, "knowledge": 0.2}';
-    c_reading CONSTANT text[] := '{summary,core,instruction,profile,reflection,memory,fact,knowledge}';
+        "reflection": 0.1, "entity": 0.2, "knowledge": 0.2}';
+    c_reading CONSTANT text[] := '{summary,core,instruction,profile,reflection,memory,fact,entity,knowledge}';
     v_memory bigint;
     v_history bigint;
     v_room bigint;
@@ -94,7 +94,7 @@ BEGIN
         UNION ALL
         SELECT CASE WHEN s.kind = 'memory' AND m.metadata ->> 'subtype' = 'reflection' THEN 'reflection' ELSE s.kind END,
             COALESCE(m.content, fact_text(f.key, f.value)), s.score, f.fact_type = 'profile',
-            CASE WHEN m.metadata ->> 'subtype' = 'reflection' THEN 5 ELSE 6 END, s.ordinality
+            CASE WHEN m.metadata ->> 'subtype' = 'reflection' THEN 5 ELSE 7 END, s.ordinality
         FROM search_items(p_user_id, p_app_name, p_query, p_query_embedding,
             CASE WHEN p_query_embedding IS NULL THEN 'keyword' ELSE 'hybrid' END, c_candidates)
             WITH ORDINALITY AS s
@@ -103,7 +103,10 @@ BEGIN
         LEFT JOIN facts AS f
             ON s.kind = 'fact' AND f.user_id = p_user_id AND f.app_name = p_app_name AND f.id = s.id
         UNION ALL
-        SELECT 'knowledge', k.content, k.score, false, 7, k.rank
+        SELECT 'entity', e.content, e.score, false, 6, e.rank
+        FROM entity_candidates(p_user_id, p_app_name, p_query) AS e
+        UNION ALL
+        SELECT 'knowledge', k.content, k.score, false, 8, k.rank
         FROM knowledge_candidates(p_user_id, p_app_name, p_query) AS k
         ORDER BY 5, 6
     LOOP

@@ -7,9 +7,10 @@ FROM :"schema".threads AS t
 WHERE t.user_id = %(user_id)s::varchar AND t.app_name = %(app_name)s::varchar AND t.external_id = %(thread)s::text;
 
 -- name: candidates
--- params: user_id, app_name, thread_id, query
+-- params: user_id, app_name, thread_id, query, entity_query, global_access
 -- returns: what stands and what was learned, each with the app's context_assembler, the main app's where it has
---   none; at least one row, `has_config` false before init. Without a query nothing of what was learned
+--   none; at least one row, `has_config` false before init. Without a query nothing of what was learned, without an
+--   entity_query no entities
 SELECT a.has_config, a.context_assembler, c.section, c.id, c.label, c.content, c.occurred_at, c.thread, c.score
 FROM (VALUES (1)) AS one (row)
 LEFT JOIN (
@@ -22,6 +23,10 @@ LEFT JOIN (
 LEFT JOIN (
     SELECT s.section, s.id, s.label, s.content, s.occurred_at, s.thread, NULL::float8 AS score, s.rank
     FROM :"schema".context_candidates(%(user_id)s::text, %(app_name)s::text, %(thread_id)s::uuid) AS s
+    UNION ALL
+    SELECT 'entity', e.id, e.title, e.content, e.updated_at, NULL, e.score, e.rank
+    FROM :"schema".entity_candidates(%(user_id)s::text, %(app_name)s::text, %(entity_query)s::text,
+        %(global_access)s::text) AS e
     UNION ALL
     SELECT 'knowledge', k.id, k.title, k.content, k.updated_at, NULL, k.score, k.rank
     FROM :"schema".knowledge_candidates(%(user_id)s::text, %(app_name)s::text, %(query)s::text,

@@ -11,6 +11,7 @@ import pytest
 import tiktoken
 
 from negmem.core import memories
+from negmem.core.learning import entities
 from negmem.core.models.context import SECTIONS, Context
 from negmem.core.retrieval.context import assemble
 from negmem.core.session import Session
@@ -52,6 +53,11 @@ def fill(session: Session, database: TestDatabase) -> None:
     add_learning(database, "Coffee", "the machine 咖啡机 needs water")
     add_learning(database, "Tea", "of coffee too", kind="user", owner="ada")
     add_learning(database, "Secret", "coffee of bob", kind="user", owner="bob")
+    entities.add(
+        session, None, "la_pavoni", entity_type="machine", name="咖啡机", aliases=["Pavoni"]
+    )
+    entities.add_fact(session, None, "la_pavoni", "makes coffee at 93 degrees")
+    entities.add(session, "bob", "bob_coffee", entity_type="x", name="咖啡", namespace="user")
     for n in range(12):
         memories.add(
             session, "ada", f"喝咖啡 number {n}: a coffee in the afternoon", occurred_at=WHEN
@@ -142,6 +148,7 @@ def test_candidates_and_their_order_are_those_of_sql(
         "summary": "summary",
         "instructions": "instruction",
         "reflections": "reflection",
+        "entities": "entity",
         "knowledge": "knowledge",
         "core": "core",
         "profile": "profile",

@@ -16,6 +16,7 @@ SECTIONS = (
     "reflections",
     "memories",
     "facts",
+    "entities",
     "knowledge",
     "history",
 )

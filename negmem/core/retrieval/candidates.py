@@ -18,6 +18,7 @@ _STANDING = {
     "core": "core",
     "instruction": "instructions",
     "profile": "profile",
+    "entity": "entities",
     "knowledge": "knowledge",
     "history": "history",
 }
@@ -58,13 +59,14 @@ def standing_scope(
 ) -> dict[str, Any]:
     """The parameters of the block `context.candidates`.
 
-    What was learned shares words with the question.
+    What was learned shares words with the question, and so do entities, or it names them.
     """
     return {
         "user_id": user,
         "app_name": session.app,
         "thread_id": thread,
         "query": question if "knowledge" in blocks else None,
+        "entity_query": question if "entities" in blocks else None,
         "global_access": session.config.learning.global_access,
     }
 
@@ -101,6 +103,8 @@ def _standing_text(row: dict[str, Any]) -> str:
         return labelled(f"Summary{date_part(moment)}", said)
     if section == "profile":
         return labelled("Profile", said)
+    if section == "entity":
+        return labelled(f"Entity {short_id(row['id'])}", said)
     if section == "knowledge":
         return labelled(f"Knowledge {short_id(row['id'])}", said)
     return labelled(f"History{date_part(moment)}", f"{label_part(row['label'])}: {said}")

@@ -18,10 +18,20 @@ SECTION_SHARES = {
     "summary": 0.15,
     "profile": 0.2,
     "reflections": 0.1,
+    "entities": 0.2,
     "knowledge": 0.2,
 }
 # The order in which sections are filled, and in which the first to say something says it.
-_FILLED = ("core", "instructions", "summary", "profile", "reflections", "found", "knowledge")
+_FILLED = (
+    "core",
+    "instructions",
+    "summary",
+    "profile",
+    "reflections",
+    "entities",
+    "found",
+    "knowledge",
+)
 _FOUND = ("memories", "facts")
 # A text of more characters than this for each token fits in no case, and is not counted whole.
 _MAX_CHARS_PER_TOKEN = 64
