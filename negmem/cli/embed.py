@@ -48,8 +48,8 @@ def migrate(
 ) -> int:
     """Embed everything with the configured model, then search with it.
 
-    The old vectors are searched until the last text is done, and stand until --confirm. Cut off, the same
-    command goes on. Nothing is embedded before its price was shown; what may cost money is asked for.
+    Memories, facts, learnings and entities; topics follow. The old vectors are searched until the last text
+    is done, and stand until --confirm. Cut off, the same command goes on. Nothing is embedded before its price was shown; what may cost money is asked for.
     """
     from negmem.cli.render.embed import draw_change, price_line
     from negmem.core import embedding_change
@@ -75,7 +75,7 @@ def migrate(
             if chosen and chosen[0] != "rollback" and planned.target is not None:
                 console.confirm(f"remove the vectors of {planned.target.space.model}?")
             elif planned.price.texts and planned.price.cost_usd != 0:
-                console.confirm(f"embed {planned.price.texts:,} texts?")
+                console.confirm(f"embed {planned.price.texts:,} texts?", deed="may cost money")
             done = embedding_change.apply(
                 session, planned, max_cost_usd=max_cost, on_progress=_progress(common)
             )

@@ -39,7 +39,7 @@ def metrics(
                 said = ", ".join(
                     f"{one.key} {one.current:g} → {one.proposed:g}" for one in settings
                 )
-                console.confirm(f"set {said}?")
+                console.confirm(f"set {said}?", deed="changes the stored config")
             set_key = setter(session, "metrics --apply", dry_run=common.dry_run)
             found = measure(session, user=owner, set_key=set_key, dry_run=common.dry_run)
         console.answer("metrics/1", found, draw_metrics)

@@ -25,10 +25,13 @@ def search_facts(
     as_of: datetime | None = None,
     believed_at: datetime | None = None,
     limit: int = 10,
+    level: str = "auto",
+    weights: tuple[float, float] | None = None,
 ) -> FactMatches:
     """What was true at `as_of`, by what was believed at `believed_at`, and answers the question.
 
-    None means now. Without an embedder, or with another than the stored vectors come from, it
+    None means now. `level` is auto, hybrid, vector or keyword; `weights` are those of vectors and words, by
+    default the configured ones. Without an embedder, or with another than the stored vectors come from, it
     searches by words and says why. Nothing is recorded.
     Raises: UsageError `query_blank`, `text_refused`, `limit_invalid`, `name_invalid`, `moment_malformed`.
     """
@@ -60,7 +63,11 @@ def search_facts(
     scope = {"user_id": user, "app_name": session.app}
     if session.database.row("memory", "user_known", scope) is None:
         session.warn("user_unknown", f'app "{session.app}" knows no user "{user}"')
-    vector, reason = _vector(session, text)
+    vector, reason = (None, None) if level == "keyword" else _vector(session, text)
+    if level == "vector":
+        weights = (1.0, 0.0)
+    config = session.config.retrieval
+    semantic, keyword = weights or (config.semantic_weight, config.keyword_weight)
     true_at, known_at = in_utc(as_of, "as_of"), in_utc(believed_at, "believed_at")
     rows = session.database.rows(
         "facts",
@@ -73,8 +80,8 @@ def search_facts(
             "believed_at": known_at,
             "fact_type": fact_type,
             "row_limit": limit,
-            "semantic_weight": session.config.retrieval.semantic_weight,
-            "keyword_weight": session.config.retrieval.keyword_weight,
+            "semantic_weight": semantic,
+            "keyword_weight": keyword,
         },
     )
     shown = session.database.rows("facts", "show", {**scope, "ids": [row["id"] for row in rows]})

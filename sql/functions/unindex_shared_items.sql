@@ -1,6 +1,7 @@
 -- Takes learnings or entities out of search: their terms go, their vectors leave the index but stay, for an undo.
 --
--- Called before an item changes: the terms are found by the text that they were made from.
+-- Called before an item changes: the terms are found by the text that they were made from. Vectors of models that are
+-- not searched now go: what the item says next is embedded anew where they are wanted.
 --
 -- callers: queries/learning.sql, queries/entities.sql
 -- locks: the owner's row of shared_term_stats, until the end of the transaction
@@ -19,11 +20,21 @@ LANGUAGE sql
 VOLATILE
 SET search_path = :"schema", pg_catalog, pg_temp
 AS $function$
-    WITH hidden AS (
+    WITH spare AS (
+        SELECT m.id FROM embedding_models AS m WHERE m.app_name = p_app_name AND m.status <> 'active'
+    ),
+    hidden AS (
         UPDATE shared_vectors AS v
         SET live = false
         WHERE v.owner_kind = p_owner_kind AND v.owner = p_owner AND v.app_name = p_app_name
             AND v.item_kind = p_item_kind AND v.item_id = ANY (p_ids) AND v.live
+            AND NOT EXISTS (SELECT 1 FROM spare AS s WHERE s.id = v.model_id)
+    ),
+    dropped AS (
+        DELETE FROM shared_vectors AS v
+        USING spare AS s
+        WHERE v.owner_kind = p_owner_kind AND v.owner = p_owner AND v.app_name = p_app_name
+            AND v.item_kind = p_item_kind AND v.item_id = ANY (p_ids) AND v.model_id = s.id
     ),
     removed AS (
         DELETE FROM shared_terms AS t

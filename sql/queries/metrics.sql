@@ -16,7 +16,9 @@ LIMIT 1;
 -- params: app_name, user_id, since, until
 -- returns: one row on what was asked within [since, until); a repeat or a page of a query is no question of its own
 WITH asked AS (
-    SELECT l.*, cardinality(l.retrieved_memory_ids) + cardinality(COALESCE(l.retrieved_fact_ids, '{}')) AS hits,
+    -- The items hold also what is neither memory nor fact, and what a context found but had no room for.
+    SELECT l.*, GREATEST(cardinality(l.retrieved_memory_ids) + cardinality(COALESCE(l.retrieved_fact_ids, '{}')),
+            jsonb_array_length(l.items)) AS hits,
         row_number() OVER (PARTITION BY l.user_id, lower(btrim(l.query)) ORDER BY l.created_at) > 1 AS is_repeat
     FROM :"schema".memory_retrieval_logs AS l
     WHERE l.app_name = %(app_name)s::varchar AND (%(user_id)s::text IS NULL OR l.user_id = %(user_id)s::text)

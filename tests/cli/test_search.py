@@ -199,9 +199,13 @@ def test_bench_on_a_set_of_ones_own(search: CliRunner, database: TestDatabase) -
     assert database.value("SELECT count(*) FROM negentropy.memory_retrieval_logs") == 0
 
 
-def test_as_of_finds_what_was_true_and_is_no_more(search: CliRunner) -> None:
+def test_as_of_finds_what_was_true_and_is_no_more(
+    search: CliRunner, database: TestDatabase
+) -> None:
     for city, day in (("Kyoto 京都", "2024-01-01"), ("Lisbon 里斯本", "2026-02-01")):
         search("fact", "set", "profile", "city", city, "--user", "ada", "--valid-from", day).ok()
+    metadata = 'UPDATE negentropy.facts SET metadata = \'{"source": "form", "page": 2}\''
+    database.rows(metadata)
 
     def found(*more: str) -> list[str]:
         answer = search("search", "city 京都", "--user", "ada", "--json", "--explain", *more).ok()
@@ -213,5 +217,9 @@ def test_as_of_finds_what_was_true_and_is_no_more(search: CliRunner) -> None:
     assert found("--as-of", "2025-01-01") == ["city: Kyoto 京都"]
     assert found("--as-of", "2026-03-01") == ["city: Lisbon 里斯本"]
     assert found("--as-of", "2025-01-01", "--type", "preference") == []
+    assert found("--as-of", "2025-01-01", "--thread", "elsewhere") == []
+    where = ("--as-of", "2025-01-01", "--where", "source=form", "--where")
+    assert found(*where, "page=2", "--level", "keyword") == ["city: Kyoto 京都"]
+    assert found(*where, "page=3") == []
     assert found("--as-of", "2025-01-01", "--kind", "memory") == []
     assert found("--as-of", "2025-01-01", "--offset", "1") == []

@@ -19,7 +19,7 @@ from negmem.core.retrieval.search import search
 from negmem.core.session import Session, open_session
 from negmem.errors import NegmemError
 from negmem.providers.embedding import EmbedderAbsent
-from tests.support.contexts import add_fact
+from tests.support.contexts import add_fact, add_learning
 from tests.support.databases import TestDatabase
 from tests.support.embedder import FakeEmbedder
 from tests.support.embedding_server import EmbeddingServer, Reply, embedding_server, failure, good
@@ -74,6 +74,40 @@ def test_there_and_back_again(session: Session, database: TestDatabase) -> None:
     assert change.status(session).state == "current"
     with pytest.raises(NegmemError, match="no way back"):
         change.plan(session, "rollback")
+
+
+def test_learnings_entities_past_facts_and_topics_follow(
+    session: Session, database: TestDatabase
+) -> None:
+    from datetime import datetime, timezone
+
+    from negmem.core import facts
+    from negmem.core.learning import learnings
+    from negmem.core.retrieval.as_of import search_at
+    from negmem.core.topics import cluster_new
+
+    remember(session, "green tea 绿茶", "green tea again 绿茶")
+    for city, year in (("Kyoto 京都", 2024), ("Lisbon 里斯本", 2025)):
+        day = datetime(year, 1, 1, tzinfo=timezone.utc)
+        facts.set_fact(session, "ada", "profile", "city", city, valid_from=day)
+    add_learning(database, "Tea", "water of 80 degrees 水温八十度")
+    assert cluster_new(session, "ada", threshold=0.5) is not None
+    session.use_embedder(FakeEmbedder(48, model="newer", version="2"))
+    planned = change.plan(session)
+    assert planned.price.texts == 5
+    assert change.apply(session, planned).embedded == 5
+    (active,) = [m for m in change.status(session).models if m.status == "active"]
+    assert (active.memories, active.facts, active.shared, active.missing) == (2, 1, 1, 0)
+    found = learnings.search_learnings(session, "ada", "water 水温")
+    assert (found.level, len(found.learnings)) == ("hybrid", 1)
+    past = datetime(2024, 6, 1, tzinfo=timezone.utc)
+    (then,) = search_at(session, "ada", "Kyoto", as_of=past, level="vector", kinds=["fact"]).results
+    assert (then.content, then.search_level) == ("city: Kyoto 京都", "vector")
+    dims = "SELECT DISTINCT model_id, vector_dims(centroid) FROM negentropy.memory_topics"
+    assert database.rows(dims) == [(2, 48)]
+    assert migrate(session, "confirm").removed_vectors == 4
+    assert database.value("SELECT count(*) FROM negentropy.shared_vectors") == 1
+    assert change.preview(change.plan(session)).next is None
 
 
 def test_what_changes_meanwhile_is_caught_up(session: Session, database: TestDatabase) -> None:

@@ -55,14 +55,17 @@ def test_rates_and_layers(session: Session, database: TestDatabase) -> None:
     ask(session, "coff", level="keyword")
     assemble(session, "ada", "咖啡", max_tokens=1_000)
     recall(session, "ada")
+    no_room = assemble(session, "ada", "coffee 咖啡 again", max_tokens=1)
+    assert no_room.retrieval_id is not None
+    assert not any(section.items for section in no_room.sections)
     database.rows("SELECT negentropy.cleanup_low_value_memories()")
     found = measure(session)
     week, month = found.windows
     assert (week.days, month.days) == (7, 30)
-    assert (month.searches, month.contexts, month.feedback) == (4, 1, 2)
-    assert (month.hit_rate, month.zero_hit_rate) == (0.75, 0.25)
+    assert (month.searches, month.contexts, month.feedback) == (5, 2, 2)
+    assert (month.hit_rate, month.zero_hit_rate) == (0.8, 0.2)  # "xyzzy" alone found nothing
     assert month.fallbacks == {"no_match": 1}
-    assert month.fallback_rate == 0.25
+    assert month.fallback_rate == 0.2
     assert month.precision_at_k == round(1 / len(answer.results), 4)
     assert (month.utilization_rate, month.noise_rate, month.harmful_rate) == (0.5, 0.5, 0.0)
     assert month.mean_rating == 3.5
@@ -71,8 +74,8 @@ def test_rates_and_layers(session: Session, database: TestDatabase) -> None:
     assert layer(found, "coverage") == (1.0, "met")
     assert layer(found, "fact_activity") == (1.0, "met")
     assert layer(found, "automation_health") == (1.0, "met")
-    assert layer(found, "hit_rate") == (0.75, "missed")
-    assert layer(found, "fallback_rate") == (0.25, "missed")
+    assert layer(found, "hit_rate") == (0.8, "missed")
+    assert layer(found, "fallback_rate") == (0.2, "missed")
     assert layer(found, "context_utilization")[1] == "missed"
     assert layer(found, "satisfaction_gain") == (1.5, "met")
     assert layer(found, "personalised_accuracy") == (0.5, "missed")
@@ -94,7 +97,7 @@ def test_trends_compare_with_the_days_before(session: Session, database: TestDat
         ask(session, f"tea {n}")
     database.rows(
         "UPDATE negentropy.memory_retrieval_logs SET created_at = now() - interval '10 days',"
-        " retrieved_memory_ids = '{}' WHERE query = 'tea 3'"
+        " retrieved_memory_ids = '{}', items = '[]' WHERE query = 'tea 3'"
     )
     trends = {(t.name, t.days): t for t in measure(session).trends}
     week = trends["hit_rate", 7]

@@ -38,11 +38,10 @@ def price_line(action: str, price: Price) -> str:
 def draw_status(console: Console, status: EmbedStatus) -> None:
     """One line a model, then what follows."""
     for model in status.models:
-        missing = model.memories_missing + model.facts_missing
         console.out(
             f"  {model.status:<9} {space_text(model.space)} · {model.memories:,} memories,"
-            f" {model.facts:,} facts"
-            + (f" · {missing:,} missing" if missing else "")
+            f" {model.facts:,} facts, {model.shared:,} learnings and entities"
+            + (f" · {model.missing:,} missing" if model.missing else "")
             + (f" · {one_line(model.working)} is at it" if model.working else "")
         )
     reason = f" ({one_line(status.configured_reason)})" if status.configured_reason else ""

@@ -50,7 +50,7 @@ def status(session: Session) -> EmbedStatus:
         state, command = "pending", "negmem embed migrate --dry-run"
     elif any(one.status == "retired" for one in models):
         state, command = "unconfirmed", "negmem embed migrate --confirm"
-    elif active.memories_missing or active.facts_missing:
+    elif active.missing:
         state, command = "incomplete", "negmem embed migrate"
     return EmbedStatus(
         state=state,
@@ -81,6 +81,8 @@ def stored_models(session: Session) -> list[StoredModel]:
                     "memories_missing",
                     "facts",
                     "facts_missing",
+                    "shared",
+                    "shared_missing",
                     "activated_at",
                     "retired_at",
                 )
@@ -155,7 +157,7 @@ def _plan_rollback(session: Session, models: list[StoredModel], active: StoredMo
     settings = _settings_of(session, target.id)
     found = session.configured_embedder if settings is None else session.embedder_by(settings)
     embedder = None if isinstance(found, EmbedderAbsent) else found
-    due = target.memories_missing + target.facts_missing
+    due = target.missing
     if due and (embedder is None or _space(embedder) != target.space):
         raise NegmemError(
             "embedder_of_old_model_missing",
@@ -165,7 +167,7 @@ def _plan_rollback(session: Session, models: list[StoredModel], active: StoredMo
             hint="set embedding back to the old model in the YAML, then: negmem embed migrate",
         )
     price = _price(session, embedder, target.id) if embedder is not None and due else _FREE
-    already = target.memories + target.facts
+    already = target.embedded
     return ChangePlan("rollback", active, target, target.space, embedder, settings, price, already)
 
 
@@ -182,7 +184,7 @@ def _plan_migrate(session: Session, models: list[StoredModel], active: StoredMod
         raise NegmemError(
             "embedding_change_open",
             "a change to another model is under way",
-            why=f"{other.memories + other.facts:,} texts are embedded by {other.space.model},"
+            why=f"{other.embedded:,} texts are embedded by {other.space.model},"
             f" {space.model} is configured",
             hint="negmem embed migrate --cancel    or set embedding back to it",
         )
@@ -191,7 +193,7 @@ def _plan_migrate(session: Session, models: list[StoredModel], active: StoredMod
     if not session.is_embedder_given:
         settings = dict(identity_of(session.config.embedding))
     price = _price(session, found, _NO_MODEL if target is None else target.id)
-    already = 0 if target is None else target.memories + target.facts
+    already = 0 if target is None else target.embedded
     action = "complete" if space == active.space else "migrate"
     return ChangePlan(action, active, target, space, found, settings, price, already)
 

@@ -21,7 +21,9 @@ _LEASE_S = 120.0
 _PASSES = 20
 _DELETED_AT_ONCE = 20_000
 _FIRST_ID = "00000000-0000-0000-0000-000000000000"
-_KINDS = ("memories", "facts")
+_KINDS = ("memories", "facts", "learnings", "entities")
+_SHARED = {"learnings": "learning", "entities": "entity"}
+_USERS_AT_ONCE = 200
 
 OnProgress = Callable[[int, int], None]
 
@@ -75,6 +77,7 @@ def apply(
             switched = _swap(session, model_id, work)
             if planned.embedder is not None:  # what came in between
                 _pass(session, planned, model_id, holder, work, max_cost_usd, on_progress)
+            _recentre_topics(session, model_id)
     finally:
         scope = {"app_name": session.app, "model_id": model_id, "by": holder}
         with contextlib.suppress(NegmemError):  # it runs out by itself
@@ -244,8 +247,12 @@ def _embed(
         "versions": [rows[index]["version"] for index in kept],
         "vectors": ["[" + ",".join(map(repr, batch.vectors[i].tolist())) + "]" for i in kept],
     }
+    block = f"put_{kind}"
+    if kind in _SHARED:
+        texts = [rows[index]["text"] for index in kept]
+        block, params = "put_shared", {**params, "item_kind": _SHARED[kind], "texts": texts}
     with session.database.transaction():
-        stored = session.database.rows("embed", f"put_{kind}", params)
+        stored = session.database.rows("embed", block, params)
     work.embedded += len(stored)
 
 
@@ -264,6 +271,23 @@ def _swap(session: Session, model_id: int, work: _Work) -> bool:
     return done == 1
 
 
+def _recentre_topics(session: Session, model_id: int) -> None:
+    """Give topics of another model the mean of their members' vectors of this one, user by user."""
+    scope = {"app_name": session.app, "model_id": model_id}
+    after = ""
+    while True:
+        rows = session.database.rows(
+            "embed", "topic_users", {**scope, "after_user": after, "row_limit": _USERS_AT_ONCE}
+        )
+        for row in rows:
+            with session.database.transaction():
+                session.database.rows("topics", "lock", {**scope, **row})
+                session.database.execute("topics", "recentre", {**scope, **row, "ids": []})
+        if len(rows) < _USERS_AT_ONCE:
+            return
+        after = rows[-1]["user_id"]
+
+
 def _drop(session: Session, planned: ChangePlan) -> int:
     """Remove the vectors of every model that is not searched any more, or not yet."""
     wanted = "retired" if planned.action == "confirm" else "building"
@@ -279,7 +303,9 @@ def _drop(session: Session, planned: ChangePlan) -> int:
                 hint="negmem embed status",
             )
         scope = {"app_name": session.app, "model_id": model.id}
-        for block in ("drop_memory_vectors", "drop_fact_vectors"):
+        if planned.active is not None:
+            _recentre_topics(session, planned.active.id)
+        for block in ("drop_memory_vectors", "drop_fact_vectors", "drop_shared_vectors"):
             while True:
                 with session.database.transaction():
                     gone = session.database.execute(
@@ -288,8 +314,17 @@ def _drop(session: Session, planned: ChangePlan) -> int:
                 removed += gone
                 if gone < _DELETED_AT_ONCE:
                     break
-        session.database.row("embed", "drop_model", scope)
+        with session.database.transaction():
+            if session.database.row("embed", "drop_model", scope) is not None:
+                session.database.execute("embed", "drop_topics", scope)
     return removed
+
+
+def _has_work(planned: ChangePlan) -> bool:
+    """Whether the plan would change anything."""
+    if planned.action in ("confirm", "cancel"):
+        return planned.target is not None
+    return planned.is_swap or planned.price.texts > 0
 
 
 def _answer(
@@ -298,7 +333,7 @@ def _answer(
     following = None
     if work.stopped is not None:
         following = "negmem embed migrate"
-    elif dry_run:
+    elif dry_run and _has_work(planned):
         option = "" if planned.action in ("migrate", "complete") else f" --{planned.action}"
         following = f"negmem embed migrate{option}"
     elif switched:

@@ -20,7 +20,10 @@ class ModelSpace(Model):
 
 
 class StoredModel(Model):
-    """One model with vectors here. `status`: active (searched), building, retired (for the way back)."""
+    """One model with vectors here. `status`: active (searched), building, retired (for the way back).
+
+    `shared` are learnings and entities; `facts` the active ones.
+    """
 
     id: int
     space: ModelSpace
@@ -29,9 +32,21 @@ class StoredModel(Model):
     memories_missing: int
     facts: int
     facts_missing: int
+    shared: int
+    shared_missing: int
     activated_at: Instant | None
     retired_at: Instant | None
     working: str | None
+
+    @property
+    def embedded(self) -> int:
+        """How many texts have its vector."""
+        return self.memories + self.facts + self.shared
+
+    @property
+    def missing(self) -> int:
+        """How many texts lack it."""
+        return self.memories_missing + self.facts_missing + self.shared_missing
 
 
 class EmbedStatus(Model):

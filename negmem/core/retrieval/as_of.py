@@ -6,11 +6,12 @@ and vectors alone, and take their places among the rest.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from negmem.core.fact_search import search_facts
+from negmem.core.fact_search import MAX_ROWS, search_facts
 from negmem.core.models.fact import FactMatch
 from negmem.core.models.retrieval import Contributions, Explanation, SearchAnswer, SearchResult
 from negmem.core.pii import gated
@@ -19,7 +20,7 @@ from negmem.core.retrieval.search import NO_FILTERS, Filters, check_page, check_
 from negmem.core.session import Session
 from negmem.core.text.moments import in_utc
 
-_BY_MEANING = ("auto", "hybrid", "keyword")
+_RANKED = ("auto", "hybrid", "vector", "keyword")
 
 
 @gated
@@ -42,8 +43,7 @@ def search_at(
     """As `search`, of what had been said before `as_of` and was true then, also if it is no more.
 
     None: of what stands now.
-    Facts of the past have neither a thread nor metadata to filter by: with these filters, and at the
-    levels vector and ilike, only what still stands is found.
+    At the level ilike only what still stands is found: facts of the past are ranked, not looked through.
     Raises: as `search`, and UsageError `moment_malformed`.
     """
     asked: dict[str, Any] = {
@@ -62,11 +62,18 @@ def search_at(
     known = filters.by(as_of)
     answer = search(session, user, query, limit=most, filters=known, **asked)
     merged = answer.results
-    if "fact" in kinds and level in _BY_MEANING and not (filters.thread or filters.where):
-        weights = check_weights(session, semantic_weight, keyword_weight)
-        found = search_facts(session, user, query, as_of=as_of, limit=most)
-        past = [one for one in found.results if _is_past(one, known)]
-        added = [_result(one, weights, explain) for one in past]
+    if "fact" in kinds and level in _RANKED:
+        weights = (
+            (1.0, 0.0)
+            if level == "vector"
+            else check_weights(session, semantic_weight, keyword_weight)
+        )
+        # What still stands is among them too, and filters come after.
+        found = search_facts(
+            session, user, query, as_of=as_of, limit=MAX_ROWS, level=level, weights=weights
+        )
+        past = [one for one in found.results if _is_past(one, known)][:most]
+        added = [_result(one, weights, level, explain) for one in past]
         merged = sorted([*merged, *added], key=lambda one: -one.score)
     shown = merged[offset : offset + row_limit]
     enough = len(shown) >= row_limit
@@ -81,12 +88,35 @@ def _is_past(match: FactMatch, filters: Filters) -> bool:
     since = in_utc(filters.since, "since")
     return (
         fact.status != "active"
+        and (filters.thread is None or fact.thread == filters.thread)
+        and all(_holds(fact.metadata, key, value) for key, value in (filters.where or {}).items())
         and (filters.types is None or fact.type in filters.types)
         and (since is None or (fact.valid_from is not None and fact.valid_from >= since))
     )
 
 
-def _result(match: FactMatch, weights: tuple[float, float], explain: bool) -> SearchResult:
+def _holds(metadata: dict[str, Any], key: str, value: object) -> bool:
+    """Whether the value stands under the key, contained or as the same text: as in sql/functions/allowed_items.sql."""
+    if key not in metadata:
+        return False
+    return _contains(metadata[key], value) or _text(metadata[key]) == _text(value)
+
+
+def _contains(found: object, wanted: object) -> bool:
+    if isinstance(found, dict) and isinstance(wanted, dict):
+        return all(key in found and _contains(found[key], wanted[key]) for key in wanted)
+    if isinstance(found, list) and isinstance(wanted, list):
+        return all(any(_contains(one, each) for one in found) for each in wanted)
+    return found == wanted and isinstance(found, bool) == isinstance(wanted, bool)
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _result(
+    match: FactMatch, weights: tuple[float, float], level: str, explain: bool
+) -> SearchResult:
     fact = match.fact
     by_vector = match.semantic is not None
     return SearchResult(
@@ -95,7 +125,7 @@ def _result(match: FactMatch, weights: tuple[float, float], explain: bool) -> Se
         content=fact.text,
         type=fact.type,
         score=match.score,
-        search_level="hybrid" if by_vector else "keyword",
+        search_level=level if level == "vector" else "hybrid" if by_vector else "keyword",
         score_type="combined",
         raw_score=match.score,
         created_at=fact.created_at,

@@ -71,6 +71,24 @@ def assemble(
     Access to what is in the context is recorded, to what was left out it is not.
     Raises: UsageError `block_unknown`, `thread_unknown`, `name_invalid`, `budget_invalid` and as `search`.
     """
+    return select(
+        session, user, query, max_tokens, thread, blocks, level, record=record, counter=counter
+    )[0]
+
+
+def select(
+    session: Session,
+    user: str,
+    query: str,
+    max_tokens: int | None,
+    thread: str | None,
+    blocks: Sequence[str],
+    level: str = "auto",
+    *,
+    record: bool = True,
+    counter: TokenCounter | None = None,
+) -> tuple[Context, list[Candidate]]:
+    """As `assemble`, with the candidates that the context's items came from; not through the gate."""
     _check_blocks(blocks)
     question = clean_question(query)
     if max_tokens is not None:
@@ -89,8 +107,8 @@ def assemble(
         session.warn("tokens_not_exact", counter.notice)
     if record and answer is not None:
         recorded = _record(session, user, question, thread, context, answer)
-        return context.model_copy(update={"retrieval_id": recorded})
-    return context
+        context = context.model_copy(update={"retrieval_id": recorded})
+    return context, candidates
 
 
 def _found(
@@ -259,6 +277,17 @@ def _record(
         {"kind": kind, "id": str(item.id), "rank": rank, "score": item.score}
         for rank, (kind, item) in enumerate(shown, 1)
     ]
+    if not items and answer.results:  # something was found: that is no search without a hit
+        best = answer.results[0]
+        items = [
+            {
+                "kind": best.kind,
+                "id": str(best.id),
+                "rank": 1,
+                "score": best.score,
+                "left_out": True,
+            }
+        ]
     steps = [{"from": f.from_level, "to": f.to_level, "code": f.code} for f in answer.fallbacks]
     params = {
         **scope,
