@@ -34,9 +34,23 @@ Roles = Annotated[
     ),
 ]
 
+RowLevel = Annotated[
+    bool | None,
+    typer.Option(
+        "--rls/--no-rls",
+        help="Row-level security: app and reader see one user at a time. Needs the roles.",
+    ),
+]
+
 
 @command(app, "init", writes=True)
-def init(common: Common, embedder: Embedder = None, dims: Dims = None, roles: Roles = False) -> int:
+def init(
+    common: Common,
+    embedder: Embedder = None,
+    dims: Dims = None,
+    roles: Roles = False,
+    rls: RowLevel = None,
+) -> int:
     """Make the YAML if there is none, the schema, its migrations and the managed functions.
 
     Safe to repeat, to run twice at once and to kill; ends with what doctor says.
@@ -59,10 +73,10 @@ def init(common: Common, embedder: Embedder = None, dims: Dims = None, roles: Ro
             f' schema "{session.database.schema}", app "{session.app}"'
         )
         if common.dry_run:
-            planned = setup.plan(session, roles=roles)
+            planned = setup.plan(session, roles=roles, rls=rls)
             console.answer("init/1", planned, _draw_plan)
             return ExitCode.DONE
-        console.answer("init/1", setup.run(session, roles=roles), _draw)
+        console.answer("init/1", setup.run(session, roles=roles, rls=rls), _draw)
     return ExitCode.DONE
 
 
@@ -102,5 +116,7 @@ def _draw(console: Console, result: Any) -> None:
     console.out(f"embedding {model}")
     if result.roles_made:
         console.out(f"roles     made {', '.join(result.roles_made)}")
+    if result.row_security:
+        console.out("rows      app and reader see one user at a time")
     console.out()
     draw_diagnosis(console, result.diagnosis)

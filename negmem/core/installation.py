@@ -12,7 +12,7 @@ from negmem.config.automation import effective_automation
 from negmem.config.model import Automation
 from negmem.core import adoption
 from negmem.core.adoption import Adoption
-from negmem.core.automation import roles
+from negmem.core.automation import roles, row_security
 from negmem.core.automation.roles import RemovedRoles
 from negmem.core.holds import require_no_holds
 from negmem.core.models.base import Model
@@ -38,6 +38,7 @@ class Installed:
     app_added: bool = False
     model_added: bool = False
     roles_made: list[str] = field(default_factory=list)
+    row_security: bool = False
     adopted: Adoption | None = None
 
 
@@ -55,7 +56,7 @@ class Reach(Model):
     removed: bool
 
 
-def plan(session: Session, *, with_roles: bool = False) -> list[str]:
+def plan(session: Session, *, with_roles: bool = False, row_level: bool | None = None) -> list[str]:
     """The SQL that `install` would run, as text. Raises as `install` does, and changes nothing."""
     database = session.database
     ledger.check_server(database)
@@ -72,6 +73,9 @@ def plan(session: Session, *, with_roles: bool = False) -> list[str]:
     if with_roles:
         roles.check_before(session)
         statements += roles.planned_statements(session)
+    if row_level:
+        row_security.check_before(session, with_roles=with_roles)
+        statements += row_security.planned_statements(session)
     return statements
 
 
@@ -91,11 +95,16 @@ def planned_adoption(session: Session) -> Adoption | None:
 
 
 def install(
-    session: Session, *, with_functions: bool = True, with_roles: bool = False
+    session: Session,
+    *,
+    with_functions: bool = True,
+    with_roles: bool = False,
+    row_level: bool | None = None,
 ) -> Installed:
     """Create or complete the schema, the app's config row, the functions and the embedding model.
 
-    Args: with_roles, make the four roles too; where they were asked for once, grants are always completed.
+    Args: with_roles, make the four roles too; where they were asked for once, grants are always completed;
+    row_level, turn row-level security on or off (None: as it is, and completed where it is on).
     One transaction under the schema's lock: eight at once end in one result, a killed one leaves nothing.
     Raises: NegmemError as `ledger.check_server`, `ledger.migrate` and `ledger.lock_schema`, and
     `stored_config_invalid` where the main app's config can't be read.
@@ -113,6 +122,8 @@ def install(
         )
     if with_roles:
         roles.check_before(session)
+    if row_level:
+        row_security.check_before(session, with_roles=with_roles)
     embedder = session.embedder
     with database.transaction(
         lock_timeout_ms=_LOCK_WAIT_MS, statement_timeout_ms=_INSTALL_TIMEOUT_MS
@@ -144,12 +155,20 @@ def install(
         made = roles.establish(session, connection) if with_roles else []
         if not with_roles:
             roles.repair(session, connection)
+        if row_level is None:
+            row_security.repair(session, connection)
+        elif row_level:
+            row_security.establish(session, connection)
+        else:
+            row_security.remove(session, connection)
+        is_secured = row_security.is_requested(database)
     database.forget_facts()
     return Installed(
         migrations=[f"{m.version:04d} {m.name}" for m in done],
         app_added=added is not None,
         model_added=model_added,
         roles_made=made,
+        row_security=is_secured,
         adopted=adopted,
     )
 

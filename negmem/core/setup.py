@@ -38,6 +38,7 @@ class Setup(Model):
     migrations: list[str]
     app_added: bool
     roles_made: list[str]
+    row_security: bool
     adopted: Adoption | None
     embedding_model: str | None
     embedding_reason: str | None
@@ -70,25 +71,28 @@ def open_for_init(
     )
 
 
-def plan(session: Session, *, roles: bool = False) -> PlannedSetup:
+def plan(session: Session, *, roles: bool = False, rls: bool | None = None) -> PlannedSetup:
     """What `run` would do; nothing is touched."""
     path = _new_config_path(session)
     return PlannedSetup(
         config_path=None if path is None else str(path),
         adoption=installation.planned_adoption(session),
-        statements=installation.plan(session, with_roles=roles),
+        statements=installation.plan(session, with_roles=roles, row_level=rls),
     )
 
 
-def run(session: Session, *, write_config: bool = True, roles: bool = False) -> Setup:
+def run(
+    session: Session, *, write_config: bool = True, roles: bool = False, rls: bool | None = None
+) -> Setup:
     """Set up, then say what doctor says.
 
-    Args: write_config, make the YAML if there is none; roles, make the four roles. Raises: NegmemError as
+    Args: write_config, make the YAML if there is none; roles, make the four roles; rls, row-level security on
+    or off (None: as it is). Raises: NegmemError as
     `installation.install`. A server that can't carry negmem is refused before anything is made, the YAML
     included.
     """
     ledger.check_server(session.database)
-    done = installation.install(session, with_roles=roles)
+    done = installation.install(session, with_roles=roles, row_level=rls)
     path = _new_config_path(session) if write_config else None
     written = path is not None and _write_new(path, _initial_yaml(session))
     _warn_of_other_embedder(session)
@@ -104,6 +108,7 @@ def run(session: Session, *, write_config: bool = True, roles: bool = False) -> 
         migrations=done.migrations,
         app_added=done.app_added,
         roles_made=done.roles_made,
+        row_security=done.row_security,
         adopted=done.adopted,
         embedding_model=None
         if embedder is None

@@ -112,6 +112,7 @@ class Facts:
     schema_exists: bool
     ledger_exists: bool
     schema_usable: bool
+    sees_one_user: bool = False
 
 
 class Database:
@@ -144,6 +145,8 @@ class Database:
         self._is_retired = False
         self._is_whole = False
         self._broken: BaseException | None = None
+        self._person = ""
+        self._told: str | None = None
 
     @property
     def label(self) -> str:
@@ -281,7 +284,7 @@ class Database:
             connection.execute(
                 self.begin_statement(read_only, lock_timeout_ms, statement_timeout_ms)
             )
-            self._in_transaction = True
+            self._in_transaction, self._told = True, None
             yield connection
             if connection.info.transaction_status == pq.TransactionStatus.INERROR:
                 raise NegmemError(
@@ -392,12 +395,34 @@ class Database:
     def _run(self, cursor: Any, statement: LiteralString, params: dict[str, Any] | None) -> Any:
         started = time.perf_counter()
         try:
+            if self._facts is not None and self._facts.sees_one_user:
+                return self._run_for_one(cursor, statement, params)
             return cursor.execute(statement, params)
         except psycopg.Error as error:
             raise self.explained(translate(error, str(statement))) from error
         finally:
             took_ms = (time.perf_counter() - started) * 1000
             log.debug("%.1f ms  %s", took_ms, " ".join(str(statement).split()))
+
+    def _run_for_one(
+        self, cursor: Any, statement: LiteralString, params: dict[str, Any] | None
+    ) -> Any:
+        """Run it where row-level security shows one user: told to the transaction, gone with it.
+
+        Whose rows it may see says its parameter `user_id`; a statement that has none goes on with the last.
+        """
+        if params is not None and "user_id" in params:
+            self._person = params["user_id"] or ""
+        connection = self.connection
+        tell = fill(blocks("row_security")["person"], {})
+        if self._in_transaction:
+            if self._told != self._person:
+                connection.execute(tell, {"user_id": self._person})
+                self._told = self._person
+            return cursor.execute(statement, params)
+        with connection.transaction():
+            connection.execute(tell, {"user_id": self._person})
+            return cursor.execute(statement, params)
 
 
 def operating_system_user() -> str:

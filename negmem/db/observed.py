@@ -65,6 +65,7 @@ class Observed:
     vector: LiveExtension = field(default_factory=lambda: LiveExtension(None, None, None, False))
     model: ActiveModel | None = None
     roles_requested: bool = False
+    row_security_requested: bool = False
 
     def record(self, kind: str, name: str) -> Record | None:
         """What negmem recorded of one thing of the whole schema."""
@@ -82,6 +83,7 @@ def observe(database: Database, connection: Connection, *, app: str) -> Observed
         vector=LiveExtension(**row["vector"]),
         model=None if model is None else ActiveModel(**model),
         roles_requested=row["roles_requested"],
+        row_security_requested=row["row_security_requested"],
     )
 
 

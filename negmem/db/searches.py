@@ -43,6 +43,7 @@ def run_search(
         "lock_timeout_ms": database.lock_timeout_ms,
         "statement_timeout_ms": database.statement_timeout_ms,
         "read_only": not params["record"],
+        "user_id": params["user_id"],
     }
     statement = queries("search", "search")
     connection = database.connection
@@ -82,6 +83,7 @@ def run_recording(database: Database, noun: str, name: str, params: dict[str, An
         "lock_timeout_ms": database.lock_timeout_ms,
         "statement_timeout_ms": database.statement_timeout_ms,
         "read_only": False,
+        "user_id": params["user_id"],
     }
     connection = database.connection
     try:

@@ -38,7 +38,8 @@ SELECT
             'provider', m.provider, 'model', m.model, 'version', m.version, 'dims', m.dims)
         FROM :"schema".embedding_models AS m
         WHERE m.app_name = %(app_name)s::varchar AND m.status = 'active') AS model,
-    COALESCE((SELECT i.roles_requested FROM :"schema".installation AS i), false) AS roles_requested;
+    COALESCE((SELECT i.roles_requested FROM :"schema".installation AS i), false) AS roles_requested,
+    COALESCE((SELECT i.row_security_requested FROM :"schema".installation AS i), false) AS row_security_requested;
 
 -- name: expected_indexes
 -- params: none

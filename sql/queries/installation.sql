@@ -83,7 +83,7 @@ LEFT JOIN pg_class AS holder
     ON holder.oid = COALESCE(r.ev_class, a.adrelid, NULLIF(k.conrelid, 0), t.tgrelid, p.polrelid)
 LEFT JOIN pg_namespace AS place ON place.oid = holder.relnamespace
 CROSS JOIN LATERAL pg_identify_object(d.classid, d.objid, d.objsubid) AS named
-WHERE COALESCE(place.nspname::text, named.schema) IS DISTINCT FROM %(schema)s::text
+WHERE COALESCE(quote_ident(place.nspname), named.schema) IS DISTINCT FROM quote_ident(%(schema)s::text)
 ORDER BY 1;
 
 -- name: may_remove

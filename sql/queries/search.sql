@@ -1,10 +1,10 @@
 -- Searches: one statement in one round trip, that finds, records and reads what is shown.
 
 -- name: settings
--- params: lock_timeout_ms, statement_timeout_ms, read_only
--- For the transaction alone, which in a pipeline goes on to the search. The commit does not wait for the disk: a crash of
+-- params: lock_timeout_ms, statement_timeout_ms, read_only, user_id
+-- Where there is row-level security, the rows of the user alone are seen. For the transaction alone, which in a pipeline goes on to the search. The commit does not wait for the disk: a crash of
 -- the server within a second may lose the record of a search, never more.
-SELECT set_config('synchronous_commit', 'off', true),
+SELECT set_config('synchronous_commit', 'off', true), set_config('negmem.user_id', %(user_id)s::text, true),
     set_config('lock_timeout', %(lock_timeout_ms)s::integer::text, true),
     set_config('statement_timeout', %(statement_timeout_ms)s::integer::text, true),
     CASE WHEN %(read_only)s::boolean THEN set_config('transaction_read_only', 'on', true) END;

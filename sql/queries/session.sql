@@ -15,7 +15,9 @@ SELECT
     vector.nspname::text AS vector_schema,
     own.oid IS NOT NULL AS schema_exists,
     ledger.oid IS NOT NULL AS ledger_exists,
-    COALESCE(has_schema_privilege(own.oid, 'USAGE'), false) AS schema_usable
+    COALESCE(has_schema_privilege(own.oid, 'USAGE'), false) AS schema_usable,
+    COALESCE((SELECT row_security_active(c.oid) FROM pg_class AS c
+              WHERE c.relnamespace = own.oid AND c.relname = 'memories'), false) AS sees_one_user
 FROM (VALUES (1)) AS one (row)
 LEFT JOIN LATERAL (
     SELECT e.extversion, n.nspname

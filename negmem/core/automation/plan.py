@@ -17,6 +17,7 @@ from negmem.core.automation import (
     changes_indexes,
     changes_jobs,
     changes_roles,
+    changes_row_security,
 )
 from negmem.core.automation.changes_functions import FunctionChange, FunctionPart
 from negmem.core.automation.declared import ConfigPlan, Taken, automation_keys, plan_config
@@ -124,6 +125,7 @@ def make_plan(
         changes_extensions.find(session, observed),
         functions,
         access,
+        changes_row_security.find(session, connection, observed),
         indexes,
         changes_embedding.find(session, observed),
         changes_jobs.find(session, config, adopt=adopt),

@@ -8,7 +8,9 @@ from typing import Any, Literal
 from negmem.core.models.base import Model
 from negmem.core.models.diagnosis import Capabilities
 
-Kind = Literal["config", "function", "job", "index", "extension", "embedding", "role", "grant"]
+Kind = Literal[
+    "config", "function", "job", "index", "extension", "embedding", "role", "grant", "policy"
+]
 Action = Literal["create", "update", "replace", "delete"]
 Significance = Literal["semantic", "cosmetic"]
 JobState = Literal["scheduled", "disabled", "missing", "drifted", "degraded", "unknown"]

@@ -8,6 +8,7 @@ from negmem.core.diagnostics.checks import (
     indexes,
     jobs,
     providers,
+    row_security,
     schema,
 )
 
@@ -19,5 +20,6 @@ __all__ = [
     "indexes",
     "jobs",
     "providers",
+    "row_security",
     "schema",
 ]
