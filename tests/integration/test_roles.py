@@ -314,7 +314,7 @@ def test_without_createrole_the_sql_for_an_administrator_is_told(
                 empty_database.rows(f'DROP ROLE "{role}"')
 
 
-@SERVERS
+@pytest.mark.servers("embedded", "full", "sixteen", "pooled")
 def test_a_role_that_may_create_roles_needs_no_superuser(
     cli: CliRunner, empty_database: TestDatabase
 ) -> None:

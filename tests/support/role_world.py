@@ -127,6 +127,22 @@ class RoleWorld:
             learnings.edit(session, None, UUID(made), context="at home")
             return made
 
+        def firm(place: int) -> str:
+            entities.add(session, None, f"inn{place}", entity_type="company", name=f"Inn {place}")
+            return f"inn{place}"
+
+        def edited_firm(place: int) -> str:
+            made = firm(100 + place)
+            entities.add_fact(session, None, made, "open at night")
+            return made
+
+        def firm_fact(place: int) -> str:
+            changed = entities.add_fact(session, None, "acme", f"has {place} rooms")
+            assert changed.entity is not None
+            return str(
+                next(f.id for f in changed.entity.facts if f.content == f"has {place} rooms")
+            )
+
         def member(place: int) -> str:
             namespaces.grant(session, "team-x", f"member{place}", role="reader")
             return f"member{place}"
@@ -154,6 +170,9 @@ class RoleWorld:
             ("KNOWN", known),
             ("LESSON", lesson),
             ("EDITED_LESSON", edited),
+            ("FIRM", firm),
+            ("EDITED_FIRM", edited_firm),
+            ("FIRM_FACT", firm_fact),
             ("MEMBER", member),
             ("LEAVER", leaver),
             ("PERSON", person),
