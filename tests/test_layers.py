@@ -85,12 +85,18 @@ LAYERS = {
     "negmem.async_api": Layer(
         ("negmem.core", "negmem.config", "negmem.errors", "negmem.providers", "negmem.api")
     ),
+    "negmem.mcp": Layer(
+        ("negmem.mcp", "negmem.core", "negmem.errors"), (), ("mcp", "mcp_types", "anyio")
+    ),
     "negmem.cli.render": Layer(
         ("negmem.cli.render", "negmem.core.models", "negmem.errors", "negmem.cli.options"),
         ("rich",),
     ),
     "negmem.cli": Layer(
-        ("negmem.cli", "negmem.core", "negmem.config", "negmem.errors", "negmem.shipped"),
+        (
+            *("negmem.cli", "negmem.core", "negmem.config", "negmem.errors", "negmem.shipped"),
+            "negmem.mcp",
+        ),
         ("typer", "rich"),
     ),
 }

@@ -42,6 +42,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "proposals": ("proposals", "Writes that wait for a person."),
     "namespace": ("namespace", "Namespaces: who shares what."),
     "tools": ("tools", "The tools of agents: list, schemas, and a call by hand."),
+    "mcp": ("mcp", "The tools of agents over MCP."),
     "search": ("search", "Find memories, and explain why."),
     "context": ("context", "Assemble a context within a token budget."),
     "recall": ("recall", "Recall what a new session should know of a user."),

@@ -15,3 +15,8 @@ SELECT EXISTS (
     SELECT FROM :"schema".tool_calls AS t
     WHERE t.user_id = %(user_id)s::varchar AND t.app_name = %(app_name)s::varchar AND t.tool = %(tool)s::varchar
         AND t.window_start > clock_timestamp() - make_interval(secs => %(window_s)s::integer)) AS called;
+
+-- name: ping
+-- params:
+-- returns: a row, where the server still answers
+SELECT 1 AS one;

@@ -34,12 +34,14 @@ from negmem.core.evolution import dedup, prune, retention, retention_curve
 from negmem.core.evolution.dedup_options import DedupOptions
 from negmem.core.evolution.stores import store_of
 from negmem.core.learning import entities, learnings, profile
+from negmem.core.learning.protocol import Bound
 from negmem.core.models.base import Model
 from negmem.core.models.dedup import Deduplicated
 from negmem.core.retrieval import context, recall
 from negmem.core.retrieval.as_of import search_at
 from negmem.core.retrieval.search import search
 from negmem.core.session import Session, open_session
+from negmem.core.tools import calling
 from negmem.errors import NegmemError
 from negmem.providers.embedding import EmbedderAbsent
 from tests.support.cli import CliRunner
@@ -88,6 +90,7 @@ NO_TEXT = {
     "memories.restore": "ids",
     "memories.pin": "ids",
     "memories.unpin": "ids",
+    "tools.offered": "names and arguments of tools",
     "summaries.refresh": "part of refresh_by_hand, which is gated",
     "summaries.refresh_changed": "part of refresh_by_hand, which is gated",
     "retrieval.advice": "config keys and figures",
@@ -98,6 +101,7 @@ NO_TEXT = {
 }
 # Commands that show text of a user, and those that show none; an export is refused to who may not see all of it.
 READING = """
+    tools call,
     memory list, memory history, memory show, memory edit, memory add, memory links, memory topics, core show, core set, core rm,
     summary show, summary refresh, search, context, recall, curator prune, curator dedup, fact set,
     retention preview, retention curve, retention explain,
@@ -109,6 +113,7 @@ READING = """
     fact list, fact show, fact history, fact search, conflict list, conflict show, conflict resolve
 """
 NOT_READING = """
+    tools list, tools schema, mcp serve,
     audit retain, audit delete, audit anonymize, audit apply, audit history, audit head, audit verify,
     audit erase, audit replay, user show, user pause, user resume, user hold, user release,
     retention run, retention purge, pii scan, pii fix, audit export, import, bench judge, bench load, bench history, fact rm, fact restore, embed status, embed migrate, init, doctor, demo, db start, db stop, db status, db url, db psql, db migrate, db upgrade, config show,
@@ -333,6 +338,9 @@ CALLS: dict[str, Callable[[Session, World], Model]] = {
     "summaries.refresh_by_hand": lambda s, w: summaries.refresh_by_hand(
         s, "alice", summary_type="user_profile", extractor="pattern", force=True
     ),
+    "tools.calling.call": lambda s, w: calling.call(
+        s, Bound(s, "alice"), "memory_search", {"query": "邮箱 call card"}
+    ),
     "topics.list_topics": lambda s, w: topics.list_topics(s, "alice"),
 }
 
@@ -511,6 +519,7 @@ def test_commands_hold_it_too_in_text_and_json(world: World) -> None:
         ("memory", "add", f"again {PHONE}", "--user", "alice"),
         ("core", "set", "notes", f"again {PHONE}", "--user", "alice"),
         ("core", "rm", "persona", "--user", "alice", "--dry-run"),
+        ("tools", "call", "show_profile", "--user", "alice"),
     ]
     standing = set(leaves(whole_tree()))
     lines = [line for line in lines if {" ".join(line[:2]), line[0]} & standing]

@@ -6,15 +6,18 @@ import json
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import jsonschema
 import pytest
 
 import negmem
-from negmem.core.learning import namespaces
+from negmem.core import memories
+from negmem.core.learning import namespaces, proposals
 from negmem.core.learning.protocol import Bound
+from negmem.core.learning.tool_sets import tools_of
 from negmem.core.models.tool import ToolAnswer
+from negmem.core.review import STORES
 from negmem.core.session import Session
 from negmem.core.tools import calling, offered
 from tests.support.cli import CliRunner
@@ -188,6 +191,12 @@ def test_junk_is_answered_and_answers_are_bounded(database: TestDatabase) -> Non
     with session_on(database, **{"learning.tools.in_always": "false"}) as session:
         assert not any(one.writes for one in offered.offered(session))
         assert code(caller(session, "alice")("memory_write", content="x")) == "tool_not_offered"
+    with session_on(database, **ALL_ON) as session:
+        bound = Bound(session, user="alice")
+        tools = {one.name: one for name in STORES for one in tools_of(name, bound)}
+        assert list(tools) == list(offered.ALL) and tools["memory_write"].writes
+        assert tools["show_profile"].call({})["fields"] == []
+        assert tools["memory_search"].call({"query": 7})["error"]["code"] == "arguments_invalid"
 
 
 def test_schemas_are_json_schemas_that_name_no_owner(database: TestDatabase) -> None:
@@ -274,3 +283,53 @@ def test_from_the_shell_and_from_python(shell: CliRunner, database: TestDatabase
         assert json.loads(answer.text)["memories"] and not answer.is_error
         assert mem.tools.call("memory_search", "{", user="ada").is_error
         assert len(mem.tools.list().tools) == len(offered.ALL)
+
+
+@pytest.mark.parametrize("mode", ["propose", "hitl"])
+def test_nothing_is_written_before_a_person_approves(database: TestDatabase, mode: str) -> None:
+    stores = ("profile", "memory", "entity", "knowledge")
+    modes = {f"learning.{store}.mode": mode for store in stores}
+    with session_on(database, **ALL_ON) as session:
+        alice = caller(session, "alice")
+        tea = alice("memory_write", content="爱丽丝喜欢龙井茶").content["id"]
+        said = memories.add(session, "alice", "I said this myself").memory
+        assert said is not None
+        alice("core_block_replace", content="as it was")
+    tables = ("memories", "facts", "entities", "learnings", "memory_core_blocks")
+    held = [
+        f"SELECT md5(string_agg(t::text, '' ORDER BY t::text)) FROM negentropy.{t} t"
+        for t in tables
+    ]
+
+    with session_on(database, **ALL_ON, **modes) as session:
+        alice = caller(session, "alice", agent="desk")
+        alice("search_learnings", query="retry")
+        before = [database.value(one) for one in held]
+        proposed = [
+            alice("memory_write", content="Alice moved to Ghent"),
+            alice("memory_write", content="Alice 喜欢骑车", memory_type="preference"),
+            alice("memory_update", memory_id=tea, content="爱丽丝改喝普洱茶"),
+            alice("memory_delete", memory_id=tea),
+            alice("create_entity", entity_id="acme", entity_type="company", name="Acme"),
+            alice("save_learning", title="retry", learning="Retry a deadlock."),
+        ]
+        assert {one.content["action"] for one in proposed} == {"proposed"}
+        (field,) = alice("update_profile", city="根特").content["changes"]
+        assert field["action"] == "proposed" and "not say that it is done" in field["note"]
+        again = alice("memory_write", content="Alice moved to Ghent")
+        assert again.content == proposed[0].content, "the same again is the same proposal"
+        for refused in (
+            alice("core_block_replace", content="hacked"),
+            alice("memory_update", memory_id=said.id, content="hacked"),
+            alice("memory_delete", memory_id=said.id),
+        ):
+            assert code(refused) == "review_required"
+        assert [database.value(one) for one in held] == before
+        waiting = proposals.list_proposals(session, "alice").proposals
+        assert len(waiting) == 7 and {one.proposed_by for one in waiting} == {"desk"}
+        proposals.approve(session, UUID(proposed[0].content["proposal_id"]))
+        found = alice("memory_search", query="Ghent").content["memories"]
+        assert found[0]["content"] == "Alice moved to Ghent"
+        proposals.reject(session, UUID(proposed[1].content["proposal_id"]), reason="not so")
+        anew = alice("memory_write", content="Alice 喜欢骑车", memory_type="preference")
+        assert anew.content["action"] == "not_proposed"

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from negmem.core.learning.protocol import Bound
 from negmem.core.models.tool import ToolAnswer
 from negmem.core.pii import gated
+from negmem.core.review import Acting, acting, mode_of
 from negmem.core.session import Session
 from negmem.core.tools.definition import Arguments, Definition, Refusal
 from negmem.core.tools.fitting import fitted
@@ -41,6 +42,7 @@ _ADVICE = {
     "learning_similar": "save it only if it says something else, under a title of its own",
     "namespace_denied": "tell the user that this agent may not do that",
     "version_conflict": "read it again, then decide anew",
+    "review_required": "tell the user that a person has to make this change",
     "user_paused": "the user is not to be remembered now; do not try again",
     "user_being_erased": "the user is being erased; do not try again",
 }
@@ -94,7 +96,8 @@ def _done(bound: Bound, name: str, arguments: object, dry_run: bool) -> ToolAnsw
         }
     else:
         admit(bound, name)
-        content = one.act(bound, _checked(session, one, arguments))
+        with acting(session, _agent(bound, one)):
+            content = one.act(bound, _checked(session, one, arguments))
     fit = fitted(content, session.config.learning.tools.max_tokens, _counter(session))
     return ToolAnswer(
         tool=name,
@@ -104,6 +107,14 @@ def _done(bound: Bound, name: str, arguments: object, dry_run: bool) -> ToolAnsw
         left_out=fit.left_out,
         cut=fit.is_cut,
     )
+
+
+def _agent(bound: Bound, one: Definition) -> Acting:
+    """On whose behalf a tool writes: an agent proposes in its own name, so that its user may decide."""
+    who = bound.agent
+    if who is None and one.writes and mode_of(bound.session, one.store) in ("propose", "hitl"):
+        who = "agent"
+    return Acting(who=who, agent=bound.agent, thread=bound.thread)
 
 
 def _checked(session: Session, one: Definition, arguments: object) -> Arguments:

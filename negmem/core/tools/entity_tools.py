@@ -18,7 +18,7 @@ from negmem.core.tools.definition import (
     Word,
     tool,
 )
-from negmem.core.tools.written import proposed_of
+from negmem.core.tools.written import outcome
 
 _DEFAULT = "global"
 _FACTS = 10
@@ -262,7 +262,7 @@ def _written(done: EntityChange) -> dict[str, Any]:
     named = (
         {} if one is None else {"id": str(one.id), "entity": f"{one.entity_type}/{one.entity_id}"}
     )
-    return {"action": done.action, **named, **proposed_of(done)}
+    return {**outcome(done), **named}
 
 
 TOOLS = (search_entities, create_entity, update_entity, add_fact, add_event, add_relationship)

@@ -11,6 +11,7 @@ from negmem.core.learning import learnings
 from negmem.core.learning.protocol import Bound
 from negmem.core.tools.definition import Arguments, OptionalText, Refusal, Text, Word, tool
 from negmem.core.tools.limits import called_within
+from negmem.core.tools.written import outcome
 
 _DEFAULT = "global"
 
@@ -85,13 +86,8 @@ def save_learning(bound: Bound, given: SaveLearning) -> Mapping[str, Any]:
         tags=given.tags,
         namespace=bound.in_namespace(_DEFAULT),
     )
-    if done.proposal_id is not None:
-        return {"action": done.action, "proposal_id": str(done.proposal_id)}
-    return {
-        "action": done.action,
-        "id": None if done.learning is None else str(done.learning.id),
-        "title": None if done.learning is None else done.learning.title,
-    }
+    named = {} if done.learning is None else {"id": str(done.learning.id)}
+    return {**outcome(done), **named}
 
 
 TOOLS = (search_learnings, save_learning)

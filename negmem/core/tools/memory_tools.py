@@ -9,12 +9,14 @@ from uuid import UUID
 from pydantic import Field
 
 from negmem.core import core_blocks, memories
+from negmem.core.learning import observations
 from negmem.core.learning.protocol import Bound
 from negmem.core.models.retrieval import SearchResult
 from negmem.core.retrieval.context import assemble
 from negmem.core.retrieval.search import Filters, search
+from negmem.core.review import refuse_past_review, waits, writer_of
 from negmem.core.tools.definition import Arguments, Refusal, Text, Word, tool
-from negmem.core.tools.written import owner, proposed_of, sentence
+from negmem.core.tools.written import outcome, owner, require_reviewable, sentence
 
 MemoryType = Literal["core", "semantic", "preference", "procedural", "fact", "episodic"]
 _MOST_TOKENS = 32_000
@@ -139,43 +141,48 @@ def memory_context(bound: Bound, given: MemoryContext) -> Mapping[str, Any]:
 def memory_write(bound: Bound, given: MemoryWrite) -> Mapping[str, Any]:
     """Remember one new thing about the user that will still matter in weeks. Search first: if something
     like it is there, use memory_update. Not for third parties (entities), nor for lessons (save_learning)."""
-    noted = {"source": "observation", "agent": bound.agent}
+    session, user, text = bound.session, owner(bound), sentence(given.content)
+    if given.memory_type == observations.TYPE:
+        kept = observations.observe(session, user, text, thread=bound.thread)
+        return {**outcome(kept), **({} if kept.memory is None else {"id": str(kept.memory.id)})}
+    noted = {"source": observations.SOURCE, "written_by": writer_of(session, user)}
     done = memories.add(
-        bound.session,
-        owner(bound),
-        sentence(given.content),
+        session,
+        user,
+        text,
         memory_type=given.memory_type,
         thread=bound.thread,
-        metadata={key: value for key, value in noted.items() if value is not None},
+        metadata=noted,
     )
-    written = done.memory
-    return {
-        "action": "added",
-        "id": None if written is None else str(written.id),
-        **proposed_of(done),
-    }
+    named = {} if done.memory is None else {"id": str(done.memory.id)}
+    return {**outcome(done, "added"), **named}
 
 
 @tool("memory", MemoryUpdate, writes=True)
 def memory_update(bound: Bound, given: MemoryUpdate) -> Mapping[str, Any]:
     """Replace a memory that is incomplete or no longer right; what it said before is kept in its history."""
-    user = owner(bound)
-    before = memories.show(bound.session, user, given.memory_id)
+    session, user, text = bound.session, owner(bound), sentence(given.content)
+    before = memories.show(session, user, given.memory_id)
+    require_reviewable(bound, given.memory_id)
+    if waits(session, "memory"):
+        asked = observations.correct(session, user, given.memory_id, text)
+        return {**outcome(asked), "id": str(given.memory_id)}
     done = memories.edit(
-        bound.session,
+        session,
         user,
         given.memory_id,
-        content=sentence(given.content),
+        content=text,
         memory_type=given.memory_type,
         expected_version=before.version,
     )
     action = "unchanged" if done.version == before.version else "updated"
-    return {"action": action, "id": str(done.id), "version": done.version, **proposed_of(done)}
+    return {"action": action, "id": str(done.id), "version": done.version}
 
 
 @tool("memory", MemoryDelete, writes=True)
 def memory_delete(bound: Bound, given: MemoryDelete) -> Mapping[str, Any]:
     """Remove a memory that is wrong or that the user wants forgotten. A person can bring it back."""
+    require_reviewable(bound, given.memory_id)
     done = memories.remove(bound.session, owner(bound), [given.memory_id], reason=given.reason)
     if done.unknown:
         raise Refusal(
@@ -184,19 +191,18 @@ def memory_delete(bound: Bound, given: MemoryDelete) -> Mapping[str, Any]:
             "take the id of a result of memory_search whose kind is memory",
         )
     action = "removed" if done.changed else "unchanged"
-    return {"action": action, "id": str(given.memory_id), **proposed_of(done)}
+    return {**outcome(done, action), "id": str(given.memory_id)}
 
 
 @tool("memory", CoreBlockReplace, writes=True)
 def core_block_replace(bound: Bound, given: CoreBlockReplace) -> Mapping[str, Any]:
     """Replace the whole text of a core block of the user, a short text that stands in every context. Read
     it first with memory_context, and keep what is still right; what it said before is kept in its history."""
-    done = core_blocks.set_block(bound.session, owner(bound), given.content, label=given.label)
-    answer: dict[str, Any] = {
-        "action": "replaced" if done.changed else "unchanged",
-        "label": given.label,
-        **proposed_of(done),
-    }
+    user = owner(bound)
+    refuse_past_review(bound.session, "memory", f"negmem core set {given.label} TEXT --user {user}")
+    done = core_blocks.set_block(bound.session, user, given.content, label=given.label)
+    action = "replaced" if done.changed else "unchanged"
+    answer: dict[str, Any] = {"action": action, "label": given.label}
     if done.block is not None:
         answer["version"] = done.block.version
     if done.cut:

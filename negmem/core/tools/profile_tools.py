@@ -11,7 +11,7 @@ from negmem.core.learning import profile
 from negmem.core.learning.protocol import Bound
 from negmem.core.session import Session
 from negmem.core.tools.definition import Arguments, Definition, Refusal, tool
-from negmem.core.tools.written import owner, proposed_of
+from negmem.core.tools.written import outcome, owner
 
 _SAID = {
     "text": str,
@@ -89,10 +89,10 @@ def _update(bound: Bound, given: Arguments) -> Mapping[str, Any]:
     changes = []
     for name, value in wanted.items():
         done = profile.set_field(bound.session, user, name, value)
-        changes.append({"field": name, "action": done.action, "value": value, **proposed_of(done)})
+        changes.append({"field": name, "value": value, **outcome(done)})
     for name in dict.fromkeys(forget):
         done = profile.unset_field(bound.session, user, name)
-        changes.append({"field": name, "action": done.action, **proposed_of(done)})
+        changes.append({"field": name, **outcome(done)})
     return {"changes": changes}
 
 

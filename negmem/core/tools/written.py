@@ -1,11 +1,14 @@
-"""What the tools that write have in common: whose it is, and what became a proposal."""
+"""What the tools that write have in common: whose it is, and what came of it."""
 
 from __future__ import annotations
 
 import json
 from typing import Any
+from uuid import UUID
 
 from negmem.core.learning.protocol import Bound
+from negmem.core.review import waits
+from negmem.core.review_targets import is_observation
 from negmem.core.tools.definition import Refusal
 
 
@@ -16,10 +19,33 @@ def owner(bound: Bound) -> str:
     return bound.user
 
 
-def proposed_of(done: object) -> dict[str, Any]:
-    """The id of the proposal that a write became, where a person decides on it."""
+def outcome(done: object, action: str | None = None) -> dict[str, Any]:
+    """What came of a write, in words: done, or kept for a person to decide.
+
+    Args: action, what was done where `done` does not say so itself.
+    """
     proposal = getattr(done, "proposal_id", None)
-    return {} if proposal is None else {"proposal_id": str(proposal)}
+    if proposal is not None:
+        note = "nothing is written before a person approves it; do not say that it is done"
+        return {"action": "proposed", "proposal_id": str(proposal), "note": note}
+    said = str(getattr(done, "action", None) if action is None else action)
+    if said != "unchanged" and getattr(done, "dry_run", False):
+        return {"action": "not_proposed", "note": "a person rejected the same not long ago"}
+    return {"action": said}
+
+
+def require_reviewable(bound: Bound, memory: UUID) -> None:
+    """Refuse what no proposal can carry while the user's memory waits for a person.
+
+    Raises: Refusal `review_required`, for a memory that is no observation.
+    """
+    session, user = bound.session, owner(bound)
+    if waits(session, "memory") and not is_observation(session, user, {"ids": [memory]}):
+        raise Refusal(
+            "review_required",
+            "a person decides on changes of this memory, and only observations can be proposed",
+            "write what is right with memory_write; tell the user that it waits for approval",
+        )
 
 
 def sentence(content: str) -> str:
