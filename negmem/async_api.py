@@ -124,6 +124,7 @@ class AsyncMemory:
     feedback = _awaited(api.Memory.feedback)
     metrics = _awaited(api.Memory.metrics)
     report = _awaited(api.Memory.report)
+    top = _awaited(api.Memory.top)
 
     async def close(self) -> None:
         """Close all connections; calls under way end first."""

@@ -20,6 +20,7 @@ SERVICES_THAT_USE_OTHERS = (
     "negmem.core.scheduler",
     "negmem.core.bench",
     "negmem.core.report",
+    "negmem.core.top",
     "negmem.core.demo",
     "negmem.core.setup",
     "negmem.core.installation",

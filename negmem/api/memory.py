@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from negmem.core.models.recall import Recall
     from negmem.core.models.report import Report
     from negmem.core.models.retrieval import SearchAnswer
+    from negmem.core.models.top import Top
     from negmem.core.setup import Setup
     from negmem.providers.embedding import Embedder
 
@@ -372,6 +373,12 @@ class Memory:
         owner = None if user is None else user_of(user)
         set_key = setter(self.session, "metrics --apply", dry_run=dry_run) if apply else None
         return measure(self.session, user=owner, set_key=set_key, dry_run=dry_run)
+
+    def top(self) -> Top:
+        """What goes on now: queue, running jobs, last runs, searches, rows, drift, locks, connections."""
+        from negmem.core.top import Watch
+
+        return Watch(self.session).look()
 
     def report(
         self, *, days: int = 90, personal: bool = False, out: str | Path | None = None

@@ -57,6 +57,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "embed": ("embed", "The embedding model, and the online change to another."),
     "bench": ("bench", "Measure retrieval, load and answers; compare over time."),
     "report": ("report", "The state of a deployment on one HTML page."),
+    "top": ("top", "What goes on, on a screen that stays."),
     "completions": ("completions", "Shell completions."),
     "uninstall": ("uninstall", "Remove what negmem put into the database."),
 }

@@ -17,6 +17,7 @@ DOCUMENTS: dict[str, tuple[str, ...]] = {
     "config.path/1": ("negmem.core.models.config:ConfigPath",),
     "doctor/1": ("negmem.core.models.diagnosis:Diagnosis",),
     "doctor.list/1": ("negmem.core.models.diagnosis:CheckList",),
+    "top/1": ("negmem.core.models.top:Top",),
     "report/1": ("negmem.core.models.report:Report",),
     "demo/1": ("negmem.core.demo:Demo",),
     "uninstall/1": ("negmem.core.installation:Reach",),
