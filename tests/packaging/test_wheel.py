@@ -74,6 +74,9 @@ def test_the_wheel_holds_all_data_and_the_licence(wheel: Path) -> None:
         files = shipped(folder)
         assert files
         assert {f"negmem/_data/{name}" for name in files} <= names
+    words = shipped("negmem/core/text/lexicon")
+    assert {"negmem/core/text/lexicon/english.txt", "negmem/core/text/lexicon/LICENSE.wordnet"} < words
+    assert words <= names
     assert any(name.endswith("licenses/LICENSE") for name in names)
     assert "negmem/py.typed" in names
     assert not [name for name in names if name.startswith(("tests/", "tools/", "docs/"))]
@@ -84,7 +87,7 @@ def test_the_source_archive_holds_what_the_wheel_is_made_of(built: Path) -> None
     [archive] = built.glob("negmem-*.tar.gz")
     with tarfile.open(archive) as opened:
         names = {name.partition("/")[2] for name in opened.getnames()}
-    for folder in ("sql", "configs", "completions"):
+    for folder in ("sql", "configs", "completions", "negmem/core/text/lexicon"):
         assert shipped(folder) <= names
     assert {"README.md", "LICENSE", "CHANGELOG.md", "pyproject.toml"} <= names
 
