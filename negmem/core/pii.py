@@ -42,6 +42,7 @@ _SAYING = frozenset(
         "context",
         "name",
         "description",
+        "topic",
         "deleted_reason",
     )
 )

@@ -37,6 +37,7 @@ from negmem.core.learning import entities, learnings, profile
 from negmem.core.learning.protocol import Bound
 from negmem.core.models.base import Model
 from negmem.core.models.dedup import Deduplicated
+from negmem.core.report.making import make_report
 from negmem.core.retrieval import context, recall
 from negmem.core.retrieval.as_of import search_at
 from negmem.core.retrieval.search import search
@@ -102,7 +103,7 @@ NO_TEXT = {
 # Commands that show text of a user, and those that show none; an export is refused to who may not see all of it.
 READING = """
     tools call,
-    memory list, memory history, memory show, memory edit, memory add, memory links, memory topics, core show, core set, core rm,
+    report, memory list, memory history, memory show, memory edit, memory add, memory links, memory topics, core show, core set, core rm,
     summary show, summary refresh, search, context, recall, curator prune, curator dedup, fact set,
     retention preview, retention curve, retention explain,
     proposals list, proposals show,
@@ -114,7 +115,7 @@ READING = """
 """
 NOT_READING = """
     tools list, tools schema, mcp serve,
-    audit retain, audit delete, audit anonymize, audit apply, audit history, audit head, audit verify,
+    top, audit retain, audit delete, audit anonymize, audit apply, audit history, audit head, audit verify,
     audit erase, audit replay, user show, user pause, user resume, user hold, user release,
     retention run, retention purge, pii scan, pii fix, audit export, import, bench judge, bench load, bench history, fact rm, fact restore, embed status, embed migrate, init, doctor, demo, db start, db stop, db status, db url, db psql, db migrate, db upgrade, config show,
     config set, config export, config validate, config schema, config path, sync, diff, automation show,
@@ -204,8 +205,8 @@ def filled(empty: World) -> World:
     policy = {"NEGMEM_GOVERNANCE__PII__POLICY": "mark"}
     empty.cli("ingest", "-", stdin=json.dumps(lines), env=policy).ok()
     topic = empty.database.value(
-        "INSERT INTO negentropy.memory_topics (user_id, app_name, label, model_id, centroid)"
-        " VALUES ('alice', 'negmem', %s, 1, '[1]') RETURNING id",
+        "INSERT INTO negentropy.memory_topics (user_id, app_name, label, model_id, centroid, member_count)"
+        " VALUES ('alice', 'negmem', %s, 1, '[1]', 2) RETURNING id",
         (PHONE,),
     )
     for member in (one, other):
@@ -328,6 +329,7 @@ CALLS: dict[str, Callable[[Session, World], Model]] = {
     "memories.show": lambda s, w: memories.show(s, "alice", w.memory),
     "memories.list_memories": lambda s, w: memories.list_memories(s, "alice"),
     "memories.edit": lambda s, w: memories.edit(s, "alice", w.memory, metadata={"seen": "yes"}),
+    "report.making.make_report": lambda s, w: make_report(s, personal=True),
     "retrieval.context.assemble": lambda s, w: context.assemble(s, "alice", "邮箱 call card"),
     "retrieval.recall.recall": lambda s, w: recall.recall(s, "alice"),
     "retrieval.search.search": lambda s, w: search(s, "alice", "邮箱 call card"),
@@ -520,6 +522,7 @@ def test_commands_hold_it_too_in_text_and_json(world: World) -> None:
         ("core", "set", "notes", f"again {PHONE}", "--user", "alice"),
         ("core", "rm", "persona", "--user", "alice", "--dry-run"),
         ("tools", "call", "show_profile", "--user", "alice"),
+        ("report", "--personal", "--exit-zero"),
     ]
     standing = set(leaves(whole_tree()))
     lines = [line for line in lines if {" ".join(line[:2]), line[0]} & standing]
