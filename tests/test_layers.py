@@ -86,6 +86,13 @@ LAYERS = {
     "negmem.async_api": Layer(
         ("negmem.core", "negmem.config", "negmem.errors", "negmem.providers", "negmem.api")
     ),
+    "negmem.adapters": Layer(
+        (
+            *("negmem.adapters", "negmem.api", "negmem.async_api", "negmem.errors"),
+            *("negmem.core.models", "negmem.providers"),
+        ),
+        ("google",),
+    ),
     "negmem.mcp": Layer(
         ("negmem.mcp", "negmem.core", "negmem.errors"), (), ("mcp", "mcp_types", "anyio")
     ),

@@ -48,6 +48,7 @@ def test_an_agent_keeps_the_memory_of_its_user(database: TestDatabase) -> None:
     with session_on(database, FakeEmbedder(), **ALL_ON) as session:
         alice, bob = caller(session, "alice", agent="desk", thread="t1"), caller(session, "bob")
 
+        assert alice("memory_context", query="茶").content["context"] == "", "nothing yet"
         written = alice("memory_write", content="爱丽丝喜欢喝龙井茶", memory_type="preference")
         tea = written.content["id"]
         found = alice("memory_search", '{"query": "她喜欢喝什么茶", "k": "3"}')

@@ -1,0 +1,1 @@
+"""Adapters to agent frameworks: each a module of its own, which needs the extra of its name."""
