@@ -7,7 +7,7 @@ _negmem_command()
     commands="" options=""
     case "$1" in
         "") commands="init doctor demo db config sync diff automation scheduler ingest consolidate memory fact conflict summary core instruction profile entity learn proposals namespace tools mcp search context recall feedback metrics audit user import pii retention curator embed bench report top completions uninstall" options="--version --help" ;;
-        "init") commands="" options="--embedder --dims --roles --rls --no-rls --dry-run --yes $_negmem_shared --help" ;;
+        "init") commands="" options="--embedder --dims --roles --rls --no-rls --preset --dry-run --yes $_negmem_shared --help" ;;
         "doctor") commands="" options="--fix --list --only --format --fail-on --exit-zero --dry-run --yes $_negmem_shared --help" ;;
         "demo") commands="" options="--dry-run --yes $_negmem_shared --help" ;;
         "db") commands="start stop status url psql migrate upgrade" options="--help" ;;
@@ -184,6 +184,7 @@ _negmem_values()
     case "$1 $2" in
         "init --embedder") values="local onnx litellm none" ;;
         "init --dims") values="@word" ;;
+        "init --preset") values="@word" ;;
         "doctor --only") values="connection extensions schema functions jobs indexes data providers accesses_waiting age_not_created behind_pooler clock_differs collation_changed column_missing config_drifted config_missing connections_short cron_history_large embedder_absent embedder_differs embedder_fails embedder_key_missing embedding_missing forgetting_held_back function_answers_wrong function_drifted function_leftover function_missing function_not_executable index_differs index_invalid index_missing job_drifted job_duplicated job_failed job_missing job_not_running job_off_schedule jobs_hidden jobs_parked jobs_waiting letters_lost migration_changed orphan_terms password_expires pg_cron_logs_unavailable pg_cron_not_installed pg_cron_not_permitted pg_cron_unavailable pooler_in_statement_mode row_security_incomplete row_security_narrows schema_foreign schema_missing schema_newer schema_not_usable schema_outdated search_fails search_reads_table search_slow server_read_only server_too_old statistics_missing stored_config_invalid sweep_reads_table table_missing table_not_readable table_not_writable term_statistics_wrong timestamp_without_zone vector_dims_differ vector_no_iterative_scan vector_not_available vector_not_created vector_not_usable vector_outdated vector_too_old visibility_low words_missing" ;;
         "doctor --format") values="text json github junit nagios" ;;
         "doctor --fail-on") values="warn fail" ;;

@@ -74,6 +74,7 @@ complete -c negmem -n '__negmem_at "init"' -l embedder -x -a 'local onnx litellm
 complete -c negmem -n '__negmem_at "init"' -l dims -x -d 'Default: what the provider gives.'
 complete -c negmem -n '__negmem_at "init"' -l roles -d 'Make the roles owner, app, reader and auditor, with their grants.'
 complete -c negmem -n '__negmem_at "init"' -l rls -l no-rls -d 'Row-level security: app and reader see one user at a time. Needs the roles.'
+complete -c negmem -n '__negmem_at "init"' -l preset -x -d 'What a new YAML says of the learning stores: minimal, standard or complete.'
 complete -c negmem -n '__negmem_at "init"' -l dsn -x -d 'Connection string or URL. (env: NEGMEM_DSN)'
 complete -c negmem -n '__negmem_at "init"' -l config -r -F -d 'The YAML file. (env: NEGMEM_CONFIG)'
 complete -c negmem -n '__negmem_at "init"' -l schema -x -d 'Default: negentropy. (env: NEGMEM_SCHEMA)'

@@ -43,6 +43,16 @@ RowLevel = Annotated[
 ]
 
 
+Preset = Annotated[
+    str | None,
+    typer.Option(
+        "--preset",
+        metavar="NAME",
+        help="What a new YAML says of the learning stores: minimal, standard or complete.",
+    ),
+]
+
+
 @command(app, "init", writes=True)
 def init(
     common: Common,
@@ -50,6 +60,7 @@ def init(
     dims: Dims = None,
     roles: Roles = False,
     rls: RowLevel = None,
+    preset: Preset = None,
 ) -> int:
     """Make the YAML if there is none, the schema, its migrations and the managed functions.
 
@@ -73,10 +84,11 @@ def init(
             f' schema "{session.database.schema}", app "{session.app}"'
         )
         if common.dry_run:
-            planned = setup.plan(session, roles=roles, rls=rls)
+            planned = setup.plan(session, roles=roles, rls=rls, preset=preset)
             console.answer("init/1", planned, _draw_plan)
             return ExitCode.DONE
-        console.answer("init/1", setup.run(session, roles=roles, rls=rls), _draw)
+        done = setup.run(session, roles=roles, rls=rls, preset=preset)
+        console.answer("init/1", done, _draw)
     return ExitCode.DONE
 
 

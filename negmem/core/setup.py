@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 
 from negmem.config.load import find_config
-from negmem.config.render import render_initial_yaml
+from negmem.config.render import preset_text, render_initial_yaml
 from negmem.core import installation
 from negmem.core.adoption import Adoption
 from negmem.core.diagnostics.runner import diagnose
@@ -16,6 +16,8 @@ from negmem.core.models.diagnosis import Diagnosis
 from negmem.core.session import Session, open_session
 from negmem.db import ledger
 from negmem.errors import NegmemError
+
+_PRESET = "standard"
 
 
 class PlannedSetup(Model):
@@ -71,8 +73,15 @@ def open_for_init(
     )
 
 
-def plan(session: Session, *, roles: bool = False, rls: bool | None = None) -> PlannedSetup:
-    """What `run` would do; nothing is touched."""
+def plan(
+    session: Session,
+    *,
+    roles: bool = False,
+    rls: bool | None = None,
+    preset: str | None = None,
+) -> PlannedSetup:
+    """What `run` would do; nothing is touched. Raises: UsageError `preset_unknown`."""
+    preset_text(preset or _PRESET)
     path = _new_config_path(session)
     return PlannedSetup(
         config_path=None if path is None else str(path),
@@ -82,19 +91,31 @@ def plan(session: Session, *, roles: bool = False, rls: bool | None = None) -> P
 
 
 def run(
-    session: Session, *, write_config: bool = True, roles: bool = False, rls: bool | None = None
+    session: Session,
+    *,
+    write_config: bool = True,
+    roles: bool = False,
+    rls: bool | None = None,
+    preset: str | None = None,
 ) -> Setup:
     """Set up, then say what doctor says.
 
     Args: write_config, make the YAML if there is none; roles, make the four roles; rls, row-level security on
-    or off (None: as it is). Raises: NegmemError as
-    `installation.install`. A server that can't carry negmem is refused before anything is made, the YAML
+    or off (None: as it is); preset, what the new YAML says of the learning stores (None: standard).
+    Raises: UsageError `preset_unknown`; NegmemError as `installation.install`. A server that can't carry negmem is refused before anything is made, the YAML
     included.
     """
+    preset_text(preset or _PRESET)
     ledger.check_server(session.database)
     done = installation.install(session, with_roles=roles, row_level=rls)
     path = _new_config_path(session) if write_config else None
-    written = path is not None and _write_new(path, _initial_yaml(session))
+    written = path is not None and _write_new(path, _initial_yaml(session, preset or _PRESET))
+    if preset is not None and not written:
+        session.warn(
+            "preset_not_in_config",
+            f"--preset is for a new YAML; {path or session.loaded.path} stands, and its section learning"
+            " decides",
+        )
     _warn_of_other_embedder(session)
     embedder = session.embedder
     reason = None if embedder is not None else session.embedder_or_reason
@@ -165,10 +186,11 @@ def _write_new(path: Path, text: str) -> bool:
     return True
 
 
-def _initial_yaml(session: Session) -> str:
+def _initial_yaml(session: Session, preset: str) -> str:
     return render_initial_yaml(
         schema=session.database.schema,
         app=session.app,
         embedder=session.config.embedding.provider,
         dims=session.config.embedding.dims,
+        preset=preset,
     )

@@ -28,6 +28,29 @@ def test_init_makes_everything_and_repeats_to_nothing(target: CliRunner) -> None
     assert (again["config_written"], again["migrations"], again["app_added"]) == (False, [], False)
 
 
+def test_each_preset_is_read_offers_its_tools_and_is_no_drift(target: CliRunner) -> None:
+    assert target("init", "--preset", "huge").code == 2
+    assert target("init", "--preset", "huge", "--dry-run", "--json").json["error"]["code"] == (
+        "preset_unknown"
+    )
+    offered = {}
+    for preset in ("minimal", "standard", "complete"):
+        place = ("--config", f"{preset}.yaml")
+        words = ("init", "--embedder", "none", "--preset", preset, *place)
+        assert target(*words, "--json").ok().json["config_written"] is True
+        assert target("config", "validate", *place).ok()
+        assert target("diff", *place, "--json").ok().json["drift"] is False
+        assert target("sync", *place, "--json").ok().json["applied"] == []
+        tools = target("tools", "list", *place, "--json").ok().json["tools"]
+        offered[preset] = {one["store"] for one in tools if one["offered"]}
+    assert offered["minimal"] == {"profile"}
+    assert offered["standard"] == {"profile", "memory", "entity"}
+    assert offered["complete"] == {"profile", "memory", "entity", "knowledge"}
+    again = target("init", "--preset", "minimal", "--config", "complete.yaml", "--json").ok().json
+    assert [one["code"] for one in again["warnings"]] == ["preset_not_in_config"]
+    assert again["config_written"] is False
+
+
 def test_init_names_its_target_on_stderr(target: CliRunner) -> None:
     result = target("init", "--embedder", "none").ok()
     assert result.stderr.startswith("target: ")
