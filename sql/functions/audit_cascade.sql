@@ -3,8 +3,9 @@
 -- What only they said goes with them: facts and other items none of whose sources stays. What others said too stays,
 -- with one source less. What was made of several together (summaries, reflections, topics) goes whole and is made anew
 -- from what is left. Turns that no other memory stands on lose their text and keep their place, so that the same
--- input does not bring them back; searches that found the memories lose their question. A memory that was merged into
--- one of them says the same and goes too; a survivor into which one of them was merged stays.
+-- input does not bring them back; a thread of such turns alone loses its state. Searches that found the memories lose
+-- their question. A memory that was merged into one of them says the same and goes too; a survivor into which one of
+-- them was merged stays.
 --
 -- callers: audit_decide()
 -- locks: facts of the user (lock_facts) and the memories p_ids are the caller's to lock first; then rows of what
@@ -203,6 +204,18 @@ BEGIN
     WHERE e.user_id = p_user_id AND e.app_name = p_app_name AND e.id = ANY (v_events);
     GET DIAGNOSTICS v_rows = ROW_COUNT;
     v_reach := v_reach || jsonb_build_object('events', v_rows);
+    UPDATE threads AS t
+    SET state = '{}', metadata = '{}', updated_at = now(), version = t.version + 1
+    WHERE t.user_id = p_user_id AND t.app_name = p_app_name AND (t.state <> '{}' OR t.metadata <> '{}')
+        AND t.id IN (
+            SELECT e.thread_id FROM events AS e
+            WHERE e.user_id = p_user_id AND e.app_name = p_app_name AND e.id = ANY (v_events))
+        AND NOT EXISTS (
+            SELECT 1 FROM events AS e
+            WHERE e.user_id = p_user_id AND e.app_name = p_app_name AND e.thread_id = t.id
+                AND e.content ->> 'erased' IS NULL);
+    GET DIAGNOSTICS v_rows = ROW_COUNT;
+    v_reach := v_reach || jsonb_build_object('threads', v_rows);
     UPDATE memory_retrieval_logs AS l
     SET query = c_blank
     WHERE l.user_id = p_user_id AND l.app_name = p_app_name AND l.query <> c_blank
