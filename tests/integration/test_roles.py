@@ -338,6 +338,38 @@ def test_a_role_that_may_create_roles_needs_no_superuser(
     assert left == []
 
 
+def test_roles_that_a_restore_left_behind(
+    cli: CliRunner, database: TestDatabase, roles: dict[str, str]
+) -> None:
+    """As after a dump that was restored where the roles are not: all belongs to whoever restored it."""
+    with login_role(database.server, database.name) as name:
+        for role in roles.values():
+            database.rows(f'REASSIGN OWNED BY "{role}" TO "{name}"')
+            database.rows(f'DROP OWNED BY "{role}"')
+            database.rows(f'DROP ROLE "{role}"')
+        database.rows(f'GRANT CREATE ON DATABASE "{database.name}" TO "{name}"')
+        database.rows("DROP FUNCTION negentropy.hmac_sha256")
+        env = {"NEGMEM_DSN": as_role(database.dsn, name)}
+        found = {
+            (c["kind"], c["state"], c["reason"])
+            for c in cli("diff", "--json", env=env).json["changes"]
+        }
+        assert found == {
+            ("role", "missing", "missing"),
+            ("grant", "missing", "missing"),
+            ("grant", "drifted", "owner_differs"),
+            ("function", "drifted", "owner_differs"),
+            ("function", "missing", "missing"),
+        }
+        done = cli("sync", "--json", env=env)
+        assert (done.code, [c["name"] for c in done.json["applied"]]) == (3, ["hmac_sha256"])
+        (hint,) = {c["hint"] for c in done.json["skipped"]}
+        assert cli("sync", env=env).stdout.count("fix: as a superuser: CREATE ROLE") == 1
+        database.rows(hint.removeprefix("as a superuser: ").partition("   then: ")[0])
+        cli("sync", env=env).ok()
+        assert cli("diff", "--json", env=env).ok().json["changes"] == []
+
+
 def test_uninstall_keeps_a_role_that_holds_something_elsewhere(
     cli: CliRunner, database: TestDatabase, roles: dict[str, str]
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -44,8 +45,8 @@ def draw_sync(console: Console, report: SyncReport) -> None:
         return
     for change in report.applied:
         _draw_change(console, change, "" if report.dry_run else _done(change))
-    for skipped in report.skipped:
-        _draw_skipped(console, skipped)
+    for _, alike in itertools.groupby(report.skipped, key=lambda left: (left.why, left.hint)):
+        _draw_skipped(console, list(alike))
     for reason in report.degraded_reasons:
         console.out(f"  {console.style('warn', 'warn')}  {reason}")
     if report.applied or report.skipped or report.degraded_reasons:
@@ -82,11 +83,14 @@ def _draw_change(console: Console, change: Change, note: str = "") -> None:
     console.out(f"  {sign} {change.kind:<9}  {_text(change.name)}  {words}".rstrip())
 
 
-def _draw_skipped(console: Console, change: SkippedChange) -> None:
+def _draw_skipped(console: Console, changes: Sequence[SkippedChange]) -> None:
+    """What was left for one reason, and the reason once."""
     mark = console.style("skip", "warn")
-    console.out(f"  {mark} {change.kind:<8}  {_text(change.name)}  {_text(change_words(change))}")
-    console.out(f"       why: {_text(change.why)}")
-    console.out(f"       fix: {_text(change.hint)}")
+    for change in changes:
+        words = _text(change_words(change))
+        console.out(f"  {mark} {change.kind:<8}  {_text(change.name)}  {words}")
+    console.out(f"       why: {_text(changes[0].why)}")
+    console.out(f"       fix: {_text(changes[0].hint)}")
 
 
 def change_words(change: Change) -> str:

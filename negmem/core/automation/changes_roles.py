@@ -17,17 +17,26 @@ from negmem.db.connect import Connection
 from negmem.db.observed import Observed
 from negmem.db.roles import LiveGrant, RecordedRole
 
+ROLES_MISSING = "roles are missing, and this role may not create any"
+
 
 @dataclass
 class RolesPart(Part):
-    """Roles and grants; `others` may leave new objects behind, which then get their grants too."""
+    """Roles and grants; `others` may leave new objects behind, which then get their grants too.
+
+    `by_hand` is the SQL that makes the missing roles, where the connected role may not: all of this part waits
+    for it, since nothing can be granted to a role that is not there.
+    """
 
     found: Differences | None = None
     recorded: Mapping[str, RecordedRole] = field(default_factory=dict)
     others: Sequence[Part] = ()
+    by_hand: str | None = None
 
     def refusal(self, change: Change, consent: Consent) -> Refusal | None:
-        """A role that negmem did not make keeps what makes it more than a group role."""
+        """Without its roles nothing; and a role that negmem did not make keeps what makes it more than a group."""
+        if self.by_hand is not None:
+            return Refusal(ROLES_MISSING, self.by_hand)
         if change.kind != "role" or change.state == "missing":
             return None
         if any(r.role == change.name and r.is_made for r in self.recorded.values()):
@@ -47,7 +56,11 @@ class RolesPart(Part):
 
     def apply(self, session: Session, connection: Connection, due: Sequence[Change]) -> None:
         """Make the roles, then bring owners and grants to the list."""
-        if self.found is None or not (due or any(part.changes for part in self.others)):
+        if (
+            self.found is None
+            or self.by_hand is not None
+            or not (due or any(part.changes for part in self.others))
+        ):
             return
         database = session.database
         names = self.found.names
@@ -88,6 +101,7 @@ def find(
         found=found,
         recorded=recorded,
         others=others,
+        by_hand=roles.by_hand(database, found) if found.absent else None,
     )
 
 

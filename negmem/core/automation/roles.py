@@ -100,25 +100,34 @@ def check_before(session: Session) -> None:
     joins = caller.inherits or (names["owner"] not in have and caller.may_create)
     if (not absent or caller.may_create) and (joins or caller.may_grant):
         return
-    by_hand = [str(db.statement(database, "create_role", role=name)) for name in absent]
-    if not caller.inherits:
-        by_hand.append(
-            str(
-                db.statement(
-                    database,
-                    "join_owner_by_hand",
-                    role=names["owner"],
-                    member=database.facts.role,
-                )
-            )
-        )
+    statements = _by_hand(database, absent, names["owner"], joins=not caller.inherits)
     lacks = "has no CREATEROLE" if absent else f"is no member of {names['owner']}"
     raise NegmemError(
         "roles_not_created",
         "this role may not set up the four roles; nothing was changed",
         why=f"{database.facts.role} {lacks} on {database.label}",
-        hint="as a superuser: " + " ".join(by_hand) + "   then: negmem init --roles",
+        hint=f"as a superuser: {statements}   then: negmem init --roles",
     )
+
+
+def by_hand(database: Database, found: Differences) -> str | None:
+    """What an administrator has to run where roles are gone and the caller may not make them; None: it may."""
+    caller = db.caller(database, found.names["owner"])
+    if caller.is_superuser or caller.may_create:
+        return None
+    statements = _by_hand(database, found.absent, found.names["owner"], joins=not caller.inherits)
+    return f"as a superuser: {statements}   then: negmem sync"
+
+
+def _by_hand(database: Database, absent: Sequence[str], owner: str, *, joins: bool) -> str:
+    """The SQL that makes roles, and lets the connected role act as the owner."""
+    statements = [str(db.statement(database, "create_role", role=name)) for name in absent]
+    if joins:
+        member = database.facts.role
+        statements.append(
+            str(db.statement(database, "join_owner_by_hand", role=owner, member=member))
+        )
+    return " ".join(statements)
 
 
 def _names(session: Session) -> dict[RoleKey, str]:

@@ -7,6 +7,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from negmem.core.automation.changes_roles import ROLES_MISSING
 from negmem.core.automation.declared import apply_config
 from negmem.core.automation.jobs import degraded_reasons, job_states, warn_of_unscheduled
 from negmem.core.automation.part import Consent as Consent
@@ -207,7 +208,7 @@ def _try(
             for number, part in enumerate(plan.parts):
                 part.apply(session, connection, decided.due.get(number, []))
             if decided.applied:
-                _verify(make_plan(session, connection, take=consent.take), decided)
+                _verify(make_plan(session, connection, take=consent.take), decided, consent)
     return plan, decided
 
 
@@ -245,13 +246,15 @@ def _config_refusal(reason: str, consent: Consent) -> Refusal:
     )
 
 
-def _verify(after: Plan, decided: _Decided) -> None:
+def _verify(after: Plan, decided: _Decided, consent: Consent) -> None:
     """Look again before committing: what was to be put right must be.
 
-    Indexes and jobs of another database come later, and are looked at then. Raises: NegmemError `sync_incomplete`; the
+    Indexes and jobs of another database come later, and are looked at then. A function that was made wants grants:
+    where roles are missing, they wait as the others do. Raises: NegmemError `sync_incomplete`; the
     transaction rolls back.
     """
-    left = {(change.kind, change.name) for change in decided.skipped}
+    waiting = [c for c in _decide(after, consent).skipped if c.why == ROLES_MISSING]
+    left = {(change.kind, change.name) for change in (*decided.skipped, *waiting)}
     wrong = [
         change.name
         for change in after.changes
