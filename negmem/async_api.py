@@ -119,6 +119,8 @@ class AsyncMemory:
     consolidate = _awaited(api.Memory.consolidate)
     search = _awaited(api.Memory.search)
     context = _awaited(api.Memory.context)
+    process = _awaited(api.Memory.process)
+    build_context = _awaited(api.Memory.build_context)
     import_ = _awaited(api.Memory.import_)
     recall = _awaited(api.Memory.recall)
     feedback = _awaited(api.Memory.feedback)
@@ -280,6 +282,7 @@ class AsyncAudit(_Noun):
     erasures = _awaited_of("audit", api.Audit.erasures)
     replay = _awaited_of("audit", api.Audit.replay)
     export = _awaited_of("audit", api.Audit.export)
+    disclose = _awaited_of("audit", api.Audit.disclose)
 
 
 class AsyncUsers(_Noun):

@@ -22,7 +22,6 @@ from negmem.api.proposals import Proposals
 from negmem.api.retention import Retention
 from negmem.api.summaries import Summaries
 from negmem.api.tools import Tools
-from negmem.api.tools import Tools
 from negmem.api.users import Users
 
 __all__ = [
@@ -46,7 +45,6 @@ __all__ = [
     "Proposals",
     "Retention",
     "Summaries",
-    "Tools",
     "Tools",
     "Users",
     "connect",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from negmem.core.models.export import Imported
     from negmem.core.models.feedback import Feedback
     from negmem.core.models.ingest import Ingested
+    from negmem.core.models.machine import BuiltContext, ProcessedMessages
     from negmem.core.models.metrics import Metrics
     from negmem.core.models.recall import Recall
     from negmem.core.models.report import Report
@@ -107,7 +108,6 @@ class Memory:
         self.entity = Entities(self)
         self.learn = Learnings(self)
         self.namespace = Namespaces(self)
-        self.tools = Tools(self)
         self.proposals = Proposals(self)
         self.tools = Tools(self)
         self.automation = Automation(self)
@@ -313,6 +313,70 @@ class Memory:
             thread=thread,
             blocks=blocks,
             level=level,
+            record=record,
+        )
+
+    def process(
+        self,
+        messages: Sequence[Mapping[str, Any]],
+        user_id: str,
+        session_id: str | None = None,
+        namespace: str | None = None,
+        agent_id: str | None = None,
+        team_id: str | None = None,
+        *,
+        wait: bool = False,
+    ) -> ProcessedMessages:
+        """Store messages, after the answer was given, and queue what learns from them.
+
+        Args: messages, each with role and content, from the beginning of the session: what is stored
+        already is not learned from twice; namespace, where entities and lessons go; wait, work the
+        queued job now.
+        """
+        from negmem.core.learning.processing import process
+
+        return process(
+            self.session,
+            user_of(user_id),
+            messages,
+            thread=session_id,
+            namespace=namespace,
+            agent=agent_id,
+            team=team_id,
+            wait=wait,
+        )
+
+    def build_context(
+        self,
+        message: str,
+        user_id: str,
+        session_id: str | None = None,
+        entity_id: str | None = None,
+        entity_type: str | None = None,
+        namespace: str | None = None,
+        agent_id: str | None = None,
+        team_id: str | None = None,
+        *,
+        max_tokens: int | None = None,
+        record: bool = True,
+    ) -> BuiltContext:
+        """What an agent should know before it answers a message: a block of each store that is on.
+
+        `str()` of it is the text for the prompt. `entity_id` names an entity that is there in any case.
+        """
+        from negmem.core.learning.machine import build_context
+
+        return build_context(
+            self.session,
+            user_of(user_id),
+            message,
+            thread=session_id,
+            entity=entity_id,
+            entity_type=entity_type,
+            namespace=namespace,
+            agent=agent_id,
+            team=team_id,
+            max_tokens=max_tokens,
             record=record,
         )
 

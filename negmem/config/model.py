@@ -10,8 +10,8 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, SecretStr, model_validator
 
-from negmem.config.agents import AgentTools
 from negmem.config.governance import Governance
+from negmem.config.learning import Learning as Learning
 from negmem.config.sections import (
     HUNDRED_YEARS_DAYS,
     Code,
@@ -333,6 +333,7 @@ class Formation(Section):
     steps: tuple[Step, ...] = key(
         (
             "fact_extract",
+            "learn",
             "entity_normalization",
             "topic_cluster",
             "dedup_merge",
@@ -407,71 +408,6 @@ class LogRetention(Section):
         90, "how long searches and their feedback are kept", ge=1, le=HUNDRED_YEARS_DAYS
     )
     run_log_days: int = key(90, "how long runs of jobs are kept", ge=1, le=HUNDRED_YEARS_DAYS)
-
-
-class _Store(Section):
-    enabled: bool = key(False, "whether this store is on")
-
-
-class ReviewableStore(_Store):
-    """A store whose writes may wait for a person."""
-
-    enabled: bool = key(True, "whether this store is on")
-    mode: Literal["always", "agentic", "propose", "hitl"] = key(
-        "always",
-        "who decides: the extractor, the agent, a person",
-    )
-
-
-class ProfileStore(ReviewableStore):
-    """Who the user is."""
-
-    fields: tuple[
-        Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*:(text|integer|number|boolean|date|list)$")],
-        ...,
-    ] = key(
-        (),
-        "fields beside the built-in ones, as name:type; types: text, integer, number, boolean, date,"
-        " list",
-    )
-
-
-class KnowledgeStore(_Store):
-    """Lessons learned."""
-
-    mode: Literal["always", "agentic", "propose", "hitl"] = key(
-        "agentic",
-        "who decides: the extractor, the agent, a person",
-    )
-
-
-class SessionContextStore(_Store):
-    """The running summary of a session."""
-
-    mode: Literal["always"] = key("always", "always: it is kept by the extractor")
-
-
-class DecisionLogStore(_Store):
-    """Decisions and their reasons."""
-
-    mode: Literal["agentic"] = key("agentic", "agentic: the agent logs its decisions")
-
-
-class Learning(Section):
-    """What is learned of users and their world, once it is asked to. Default: preset standard."""
-
-    profile: ProfileStore = ProfileStore()
-    memory: ReviewableStore = key(ReviewableStore(), "What is known of the user.")
-    entity: ReviewableStore = key(ReviewableStore(), "People, firms and things.")
-    knowledge: KnowledgeStore = KnowledgeStore()
-    session_context: SessionContextStore = SessionContextStore()
-    decision_log: DecisionLogStore = DecisionLogStore()
-    global_access: Literal["write", "read", "members"] = key(
-        "write",
-        "what a user may do in the namespace global without a grant: write (and read), read, or"
-        " members: nothing",
-    )
-    tools: AgentTools = AgentTools()
 
 
 class Doctor(Section):

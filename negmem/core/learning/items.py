@@ -180,6 +180,26 @@ def cleaned(value: object, what: str, hint: str, *, most: int = 100_000) -> str:
     return text
 
 
+def cite(
+    session: Session, user: str, kind: str, item: UUID, events: Sequence[UUID], *, model: str = ""
+) -> None:
+    """Note the turns of a user that an item rests on; turns that are not there are left out."""
+    if not events:
+        return
+    made_by = model or getattr(session.acting, "model", None)
+    params = {
+        "user_id": user,
+        "app_name": session.app,
+        "item_kind": kind,
+        "item_id": item,
+        "event_ids": list(events),
+        "run_id": None,
+        "extractor": "llm" if made_by else "manual",
+        "model": made_by,
+    }
+    session.database.execute("observations", "cite", params)
+
+
 def check_page(limit: int, offset: int) -> None:
     """Raises: UsageError `limit_invalid`."""
     if limit < 1 or offset < 0 or limit + offset > MAX_ROWS:

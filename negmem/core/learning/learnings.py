@@ -47,7 +47,7 @@ def _saved(session: Session, user: str | None, arguments: Mapping[str, Any]) -> 
     access_of(session, user).require(owner, "read")
     text, embedding, _, _ = items.ask_words(session, _said(arguments)[0])
     rows = items.search_items(session, KIND, [owner], text, embedding, limit=_NAMED)
-    known = {row["id"]: row for row in _rows(session, [owner], [row["id"] for row in rows])}
+    known = {row["id"]: row for row in stored(session, [owner], [row["id"] for row in rows])}
     near = tuple(
         (row["id"], f"{known[row['id']]['title']}: {known[row['id']]['learning']}", row["score"])
         for row in rows
@@ -133,7 +133,7 @@ def search_learnings(
     owners = reach(session, user, namespace, "read")
     text, embedding, level, reason = items.ask_words(session, query)
     rows = items.search_items(session, KIND, owners, text, embedding, limit=limit, offset=offset)
-    known = {row["id"]: row for row in _rows(session, owners, [row["id"] for row in rows])}
+    known = {row["id"]: row for row in stored(session, owners, [row["id"] for row in rows])}
     return FoundLearnings(
         learnings=[
             FoundLearning(
@@ -389,7 +389,7 @@ def _refuse_similar(
     """Raises where a lesson says nearly the same, or another thing under the same title."""
     text = f"{lesson.title} {lesson.learning}"
     rows = items.search_items(session, KIND, [owner], text, embedding, limit=_COMPARED)
-    known = {row["id"]: row for row in _rows(session, [owner], [row["id"] for row in rows])}
+    known = {row["id"]: row for row in stored(session, [owner], [row["id"] for row in rows])}
     alike = []
     for row in rows:
         other = known.get(row["id"])
@@ -410,7 +410,8 @@ def _refuse_similar(
         )
 
 
-def _rows(session: Session, owners: Sequence[Owner], ids: Sequence[UUID]) -> list[dict[str, Any]]:
+def stored(session: Session, owners: Sequence[Owner], ids: Sequence[UUID]) -> list[dict[str, Any]]:
+    """Rows of lessons of these owners, removed ones too."""
     params = {
         **items.owners_params(session, owners),
         "ids": list(ids),
@@ -423,7 +424,7 @@ def _rows(session: Session, owners: Sequence[Owner], ids: Sequence[UUID]) -> lis
 
 
 def _row(session: Session, owners: Sequence[Owner], id: UUID) -> dict[str, Any]:
-    rows = _rows(session, owners, [id])
+    rows = stored(session, owners, [id])
     if not rows:
         raise _unknown(session, id)
     return rows[0]

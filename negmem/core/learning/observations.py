@@ -12,7 +12,7 @@ from negmem.core.learning import items
 from negmem.core.learning.access import Owner
 from negmem.core.models.observation import Observation, ObservationChange, ObservationList
 from negmem.core.pii import gated, gated_write
-from negmem.core.review import acting_of, reviewed, together, writer_of
+from negmem.core.review import reviewed, together, writer_of
 from negmem.core.session import Session
 from negmem.core.text.exact_key import exact_key
 from negmem.errors import NegmemError
@@ -54,13 +54,13 @@ def observe(
             key = exact_key(content)
             same = [one for one in _all(session, user) if exact_key(one.content) == key]
             if same:
-                _cite(session, user, same[0].id, events)
+                items.cite(session, user, "memory", same[0].id, events)
                 return "unchanged", same[0].id
             made = memories.add(
                 session, user, content, memory_type=TYPE, thread=thread, metadata=metadata
             ).memory
             assert made is not None
-            _cite(session, user, made.id, events)
+            items.cite(session, user, "memory", made.id, events)
             return "added", made.id
 
     if dry_run:
@@ -101,7 +101,7 @@ def correct(
     events = [one if isinstance(one, UUID) else UUID(str(one)) for one in event_ids]
     with together(session, [content]):
         memories.edit(session, user, memory_id, content=content, expected_version=expected_version)
-        _cite(session, user, memory_id, events)
+        items.cite(session, user, "memory", memory_id, events)
     return ObservationChange(action="updated", memory=_one(session, user, memory_id))
 
 
@@ -168,24 +168,6 @@ def _one(session: Session, user: str, id: UUID | None) -> Observation | None:
 
 def _observation(row: dict[str, Any]) -> Observation:
     return Observation(**{name: row[name] for name in Observation.model_fields})
-
-
-def _cite(session: Session, user: str, id: UUID, events: Sequence[UUID]) -> None:
-    """Note the turns that an observation rests on; where it is a model's, which one."""
-    if not events:
-        return
-    by = acting_of(session)
-    params = {
-        "user_id": user,
-        "app_name": session.app,
-        "item_kind": "memory",
-        "item_id": id,
-        "event_ids": list(events),
-        "run_id": None,
-        "extractor": "llm" if by.model else "manual",
-        "model": by.model,
-    }
-    session.database.execute("observations", "cite", params)
 
 
 def _hint(id: UUID, user: str) -> str:

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from uuid import UUID
 
 from negmem.core.fact_writing import FactWrite, write_facts
 from negmem.core.formation.extraction.batches import Account, BatchResult, ask_model
 from negmem.core.formation.extraction.patterns import extract
-from negmem.core.formation.extraction.prompt import PROMPT_VERSION, SourceTurn
+from negmem.core.formation.extraction.prompt import PROMPT_VERSION
 from negmem.core.formation.pipeline import JobType, Policy, StepOutcome, Work
-from negmem.core.formation.turns import Turn, read_turns
+from negmem.core.formation.turns import (
+    is_own,
+    mark_read,
+    read_before,
+    read_turns,
+    source_of,
+    threads_of,
+)
 from negmem.core.learning import profile
 from negmem.core.models.extraction import ExtractedFact
 from negmem.core.review import Acting, acting
@@ -22,9 +28,6 @@ JOB_TYPES: tuple[JobType, ...] = ("fast_replay", "full_consolidation")
 
 CONTEXT_TURNS = 4
 """Older turns that a model is shown before the new ones, so that "yes, that one" means something."""
-
-CONTEXT_CHARS = 400
-"""So much of a turn that is only context: an answer of the assistant may be very long."""
 
 _WRITTEN_TOGETHER = 200
 
@@ -37,7 +40,7 @@ def run(work: Work) -> StepOutcome:
     """
     counts: Counter[str] = Counter()
     total = Account()
-    for thread_id in _threads(work):
+    for thread_id in threads_of(work):
         part = replace(work, thread_id=thread_id)
         work.checkpoint()
         if work.extractor == "llm" and work.generator is not None:
@@ -60,24 +63,10 @@ def run(work: Work) -> StepOutcome:
     return StepOutcome("done", counts=counts)
 
 
-def _threads(work: Work) -> Sequence[UUID]:
-    if work.thread_id is not None:
-        return [work.thread_id]
-    rows = work.session.database.rows(
-        "extraction", "threads", {"user_id": work.user, "app_name": work.app}
-    )
-    return [row["id"] for row in rows]
-
-
-def _is_own(turn: Turn) -> bool:
-    """The user's own words: role user, which `ingest --me` gives to the speaker of that name."""
-    return turn.role == "user" and turn.kind == "message" and bool(turn.text.strip())
-
-
 def _by_patterns(work: Work, counts: Counter[str]) -> None:
     waiting: list[ExtractedFact] = []
     for turn in read_turns(work):
-        if not turn.is_new or not _is_own(turn):
+        if not turn.is_new or not is_own(turn):
             continue
         counts["turns"] += 1
         waiting.extend(extract(turn.text, turn.event_id, turn.occurred_at))
@@ -93,10 +82,10 @@ def _by_model(work: Work, counts: Counter[str], total: Account) -> None:
     settings = work.session.config.llm
     reader = f"fact_extract:{generator.model}:{PROMPT_VERSION}"[:64]
     turns = read_turns(work, before=CONTEXT_TURNS)
-    counts["turns"] += sum(1 for turn in turns if turn.is_new and _is_own(turn))
-    versions, already = _read_before(work, turns, reader)
+    counts["turns"] += sum(1 for turn in turns if turn.is_new and is_own(turn))
+    versions, already = read_before(work, turns, reader)
     sources = [
-        _source(turn, turn.is_new and _is_own(turn) and turn.memory_id not in already)
+        source_of(turn, turn.is_new and is_own(turn) and turn.memory_id not in already)
         for turn in turns
         if turn.kind == "message" and turn.text.strip()
     ]
@@ -106,7 +95,7 @@ def _by_model(work: Work, counts: Counter[str], total: Account) -> None:
     def keep(result: BatchResult) -> None:
         _write(work, result.facts, counts)
         if not result.is_pending:
-            _mark(work, result.turns, versions, reader)
+            mark_read(work, result.turns, versions, reader)
 
     account = ask_model(
         generator,
@@ -127,45 +116,6 @@ def _by_model(work: Work, counts: Counter[str], total: Account) -> None:
     total.last_refusal = account.last_refusal or total.last_refusal
     if account.retry_after_s is not None:
         total.retry_after_s = max(total.retry_after_s or 0.0, account.retry_after_s)
-
-
-def _source(turn: Turn, is_own: bool) -> SourceTurn:
-    text = turn.text if is_own else turn.text[:CONTEXT_CHARS]
-    return SourceTurn(turn.event_id, text, is_own, turn.occurred_at, turn.memory_id)
-
-
-def _read_before(
-    work: Work, turns: Iterable[Turn], reader: str
-) -> tuple[dict[UUID, int], set[UUID]]:
-    """The version of each turn's memory, and the memories that this reader has read."""
-    ids = [turn.memory_id for turn in turns if turn.memory_id is not None]
-    rows = work.session.database.rows(
-        "extraction",
-        "read_before",
-        {"user_id": work.user, "app_name": work.app, "memory_ids": ids, "reader": reader},
-    )
-    return {row["id"]: row["version"] for row in rows}, {
-        row["id"] for row in rows if row["is_read"]
-    }
-
-
-def _mark(work: Work, turns: Iterable[SourceTurn], versions: dict[UUID, int], reader: str) -> None:
-    """Note that these turns were read, so that the model is not paid for them twice."""
-    ids = [turn.memory_id for turn in turns if turn.is_own and turn.memory_id in versions]
-    if not ids:
-        return
-    with work.session.database.transaction():
-        work.session.database.rows(
-            "formation_marks",
-            "mark",
-            {
-                "user_id": work.user,
-                "app_name": work.app,
-                "ids": ids,
-                "versions": [versions[one] for one in ids if one is not None],
-                "step": reader,
-            },
-        )
 
 
 def _write(work: Work, facts: Sequence[ExtractedFact], counts: Counter[str]) -> None:

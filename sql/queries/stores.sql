@@ -1,0 +1,70 @@
+-- The stores of the learning machine: what the session context and the decision log recall, and how a thread is learned
+-- from.
+
+-- name: session_context
+-- params: user_id, app_name, thread
+-- returns: the summary of a thread of the user
+SELECT s.id, s.content, s.updated_at
+FROM :"schema".threads AS t
+JOIN :"schema".memory_summaries AS s
+    ON s.user_id = t.user_id AND s.app_name = t.app_name AND s.thread_id = t.id AND s.summary_type = 'session'
+WHERE t.user_id = %(user_id)s::varchar AND t.app_name = %(app_name)s::varchar AND t.external_id = %(thread)s::text
+    AND :"schema".summary_sources_gone(t.user_id, t.app_name, s.details) = 0;
+
+-- name: thread
+-- params: user_id, app_name, thread_id
+-- returns: a thread's name, and where and for whom what is learned from it goes
+SELECT t.external_id::text AS name, COALESCE(t.metadata -> 'learning', '{}') AS learning
+FROM :"schema".threads AS t
+WHERE t.user_id = %(user_id)s::varchar AND t.app_name = %(app_name)s::varchar AND t.id = %(thread_id)s::uuid;
+
+-- name: set_thread
+-- params: user_id, app_name, thread, learning
+-- What `process` was told of a thread, for the jobs that learn from it.
+UPDATE :"schema".threads AS t
+SET metadata = COALESCE(t.metadata, '{}') || jsonb_build_object('learning', %(learning)s::jsonb)
+WHERE t.user_id = %(user_id)s::varchar AND t.app_name = %(app_name)s::varchar AND t.external_id = %(thread)s::text
+    AND t.metadata -> 'learning' IS DISTINCT FROM %(learning)s::jsonb;
+
+-- name: decisions
+-- params: user_id, app_name, id, query, decision_type, agent_id, days, row_limit, row_offset
+-- returns: decisions made for the user, newest first; total counts all pages
+SELECT d.id, d.decision, d.reasoning, d.decision_type::text AS decision_type, d.context, d.alternatives, d.confidence,
+    d.outcome, d.outcome_quality::text AS outcome_quality, d.tags, d.agent_id::text AS agent, d.team_id::text AS team,
+    t.external_id::text AS thread, d.version, d.created_at, d.updated_at, count(*) OVER () AS total
+FROM :"schema".decisions AS d
+LEFT JOIN :"schema".threads AS t
+    ON t.user_id = d.user_id AND t.app_name = d.app_name AND t.id = d.thread_id
+WHERE d.user_id = %(user_id)s::varchar AND d.app_name = %(app_name)s::varchar AND d.deleted_at IS NULL
+    AND (%(id)s::uuid IS NULL OR d.id = %(id)s::uuid)
+    AND (%(decision_type)s::text IS NULL OR d.decision_type = %(decision_type)s::text)
+    AND (%(agent_id)s::text IS NULL OR d.agent_id = %(agent_id)s::text)
+    AND (%(days)s::integer IS NULL OR d.created_at > now() - make_interval(days => %(days)s::integer))
+    AND (%(query)s::text IS NULL OR EXISTS (
+        SELECT FROM unnest(:"schema".text_terms(concat_ws(E'\n', d.decision, d.reasoning, d.context, d.outcome))) AS w (term)
+        WHERE w.term IN (SELECT q.term FROM unnest(:"schema".text_terms(%(query)s::text)) AS q (term))))
+ORDER BY d.created_at DESC, d.id
+LIMIT %(row_limit)s::integer OFFSET %(row_offset)s::integer;
+
+-- name: add_decision
+-- params: user_id, app_name, agent_id, team_id, thread, decision, reasoning, decision_type, context, alternatives,
+--   confidence, tags
+INSERT INTO :"schema".decisions (user_id, app_name, agent_id, team_id, thread_id, decision, reasoning, decision_type,
+    context, alternatives, confidence, tags)
+VALUES (%(user_id)s::varchar, %(app_name)s::varchar, %(agent_id)s::varchar, %(team_id)s::varchar,
+    (SELECT t.id FROM :"schema".threads AS t
+        WHERE t.user_id = %(user_id)s::varchar AND t.app_name = %(app_name)s::varchar
+            AND t.external_id = %(thread)s::text),
+    %(decision)s::text, %(reasoning)s::text, %(decision_type)s::varchar, %(context)s::text, %(alternatives)s::text[],
+    %(confidence)s::float8, %(tags)s::text[])
+RETURNING id;
+
+-- name: record_outcome
+-- params: user_id, app_name, id, outcome, outcome_quality
+-- returns: a row where the decision is there
+UPDATE :"schema".decisions AS d
+SET outcome = %(outcome)s::text, outcome_quality = %(outcome_quality)s::varchar, version = d.version + 1,
+    updated_at = now()
+WHERE d.user_id = %(user_id)s::varchar AND d.app_name = %(app_name)s::varchar AND d.id = %(id)s::uuid
+    AND d.deleted_at IS NULL
+RETURNING d.id;
