@@ -56,11 +56,12 @@ def draw_consolidated(console: Console, result: Consolidated) -> None:
             + (f"  {counted}" if counted else "")
         )
     if result.llm.model:
-        cost = "price unknown" if result.llm.cost_usd is None else f"{result.llm.cost_usd:.4f} USD"
-        console.out(
-            f"{'model':<10}{one_line(result.llm.model)}: {result.llm.calls:,} calls · "
-            f"{result.llm.tokens:,} tokens · {cost} · {result.llm.fallbacks:,} fallbacks"
-        )
+        parts = [f"{result.llm.calls:,} calls", f"{result.llm.tokens:,} tokens"]
+        if result.llm.tokens:
+            cost = result.llm.cost_usd
+            parts.append("price unknown" if cost is None else f"{cost:.4f} USD")
+        parts.append(f"{result.llm.fallbacks:,} fallbacks")
+        console.out(f"{'model':<10}{one_line(result.llm.model)}: {' · '.join(parts)}")
     if result.job and not (result.queued or result.steps):
         console.note(f"nothing changed since the last {result.job}; --again does it once more")
     for failure in result.failures[:_SHOWN]:

@@ -8,6 +8,7 @@ from uuid import uuid4
 import pytest
 
 from negmem.core.formation.extraction.patterns import extract, found_in
+from negmem.core.formation.extraction.prompt import SourceTurn, read_answer
 from negmem.core.formation.extraction.values import normal_key
 
 SAID = datetime(2026, 3, 13, 9, 0, tzinfo=timezone.utc)
@@ -223,3 +224,21 @@ def test_hostile_text_ends(text: str) -> None:
 )
 def test_a_model_s_fact_meets_that_of_the_patterns(text: str, key: str, thing: str) -> None:
     assert found(text)[0][1] == normal_key("preference", key, thing)
+
+
+@pytest.mark.parametrize(
+    ("said", "value", "is_believed"),
+    [
+        ("I have two cats", "2", True),
+        ("I earn 1,200 a month", "1200", True),
+        ("我今年三十二岁", "32", True),
+        ("I work as a baker", "12345", False),
+    ],
+)
+def test_a_model_s_number_was_said_in_digits_or_words(
+    said: str, value: str, is_believed: bool
+) -> None:
+    item = {"type": "profile", "key": "number", "value": value, "turns": ["t1"]}
+    reading = read_answer({"facts": [item]}, [SourceTurn(uuid4(), said, True)], "m")
+    assert bool(reading.facts) is is_believed
+    assert [one.reason for one in reading.rejected] == ([] if is_believed else ["not_said"])

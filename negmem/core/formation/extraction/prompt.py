@@ -84,6 +84,11 @@ _OPERATION = re.compile(
 )
 _OWNER = re.compile(r"user|owner|tenant|app(?:_?name)?$|account|person_id", re.I)
 _WORD = re.compile(r"[a-z0-9]+|[\u3400-\u9fff]|[^\W\d_]", re.I)
+_WRITTEN_OUT = re.compile(
+    r"\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|twenty|thirty|forty|fifty|sixty|seventy|eighty"
+    r"|ninety|hundred|thousand|million|dozen|couple|pair|half|twice|both|first|second|third)\b|[一二两三四五六七八九十百千万零半双俩]",
+    re.I,
+)
 _COMMON = frozenset(
     [
         "the",
@@ -353,14 +358,17 @@ def _sources(value: JsonValue, given: Mapping[str, SourceTurn]) -> list[SourceTu
 
 
 def _is_supported(thing: str, said: str, sources: Sequence[SourceTurn]) -> bool:
-    """Whether the thing shares a word with the turns; a number may have been written out."""
+    """Whether the thing shares a word with the turns; a number that was written out may stand in digits."""
     for turn in sources:
         if turn.occurred_at is not None:
             said += " " + dated(turn.text, turn.occurred_at)
     words = {word for word in _WORD.findall(folded(thing)) if word not in _COMMON}
-    if not words or all(word.isdigit() for word in words):
+    if not words:
         return True
     heard = set(_WORD.findall(folded(said)))
+    if all(word.isdigit() for word in words):
+        digits = re.sub(r"(?<=\d)[\s,.-](?=\d)", "", folded(said))
+        return any(word in digits for word in words) or bool(_WRITTEN_OUT.search(said))
     stems = {word[:4] for word in heard if len(word) > 4}
     return any(word in heard or (len(word) > 4 and word[:4] in stems) for word in words)
 
