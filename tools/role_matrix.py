@@ -173,7 +173,7 @@ MATRIX: list[Case] = [
     *everybody("retention curve $ONE --user ann", "retention explain $ONE --user ann"),
     *writers("retention purge --yes"),
     # embedding, measuring
-    *everybody("embed status", "report --out $FOLDER/report$N.html"),
+    *everybody("top", "embed status", "report --out $FOLDER/report$N.html"),
     *owners("embed migrate --cancel --yes", "bench history"),
     *nobody(
         "bench retrieval --dataset own --data $BENCH",
@@ -189,6 +189,7 @@ MATRIX: list[Case] = [
         "audit erase --user $LEAVER --yes",
         "audit replay $ERASED --yes",
         "audit export --user ann --output $FOLDER/out$N.jsonl",
+        "audit disclose --user ann --output $FOLDER/page$N.html",
     ),
     *trail("audit history --user ann", "audit head"),
     *everybody("user show --user ann", "pii scan --user ann"),
