@@ -124,7 +124,7 @@ _negmem_command()
         "recall") commands="" options="--user --max-tokens --refresh --no-record $_negmem_shared --help" ;;
         "feedback") commands="" options="--memory --used --rating --user --dry-run --yes $_negmem_shared --help" ;;
         "metrics") commands="" options="--user --apply --dry-run --yes $_negmem_shared --help" ;;
-        "audit") commands="retain delete anonymize apply history head verify erase replay export" options="--help" ;;
+        "audit") commands="retain delete anonymize apply history head verify erase replay export disclose" options="--help" ;;
         "audit retain") commands="" options="--user --expected-version --idempotency-key --note --actor --dry-run --yes $_negmem_shared --help" ;;
         "audit delete") commands="" options="--user --expected-version --idempotency-key --note --actor --dry-run --yes $_negmem_shared --help" ;;
         "audit anonymize") commands="" options="--user --expected-version --idempotency-key --note --actor --dry-run --yes $_negmem_shared --help" ;;
@@ -135,6 +135,7 @@ _negmem_command()
         "audit erase") commands="" options="--user --output --actor --dry-run --yes $_negmem_shared --help" ;;
         "audit replay") commands="" options="--dry-run --yes $_negmem_shared --help" ;;
         "audit export") commands="" options="--user --output $_negmem_shared --help" ;;
+        "audit disclose") commands="" options="--user --output $_negmem_shared --help" ;;
         "user") commands="show pause resume hold release" options="--help" ;;
         "user show") commands="" options="--user $_negmem_shared --help" ;;
         "user pause") commands="" options="--user --reason --actor --objection --dry-run --yes $_negmem_shared --help" ;;
@@ -471,6 +472,8 @@ _negmem_values()
         "audit replay 0") values="@files" ;;
         "audit export --user" | "audit export -u") values="@word" ;;
         "audit export --output" | "audit export -o") values="@word" ;;
+        "audit disclose --user" | "audit disclose -u") values="@word" ;;
+        "audit disclose --output" | "audit disclose -o") values="@files" ;;
         "user show --user" | "user show -u") values="@word" ;;
         "user pause --user" | "user pause -u") values="@word" ;;
         "user pause --reason") values="@word" ;;

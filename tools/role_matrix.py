@@ -173,7 +173,7 @@ MATRIX: list[Case] = [
     *everybody("retention curve $ONE --user ann", "retention explain $ONE --user ann"),
     *writers("retention purge --yes"),
     # embedding, measuring
-    *everybody("top", "embed status", "report --out $FOLDER/report$N.html"),
+    *everybody("embed status", "report --out $FOLDER/report$N.html"),
     *owners("embed migrate --cancel --yes", "bench history"),
     *nobody(
         "bench retrieval --dataset own --data $BENCH",

@@ -11,6 +11,7 @@ from negmem.api.arguments import Noun, id_of, ids_of, user_of
 
 if TYPE_CHECKING:
     from negmem.core.models.audit import AuditHistory, Decided, Decision, TrailHead, TrailVerified
+    from negmem.core.models.disclosure import Disclosed
     from negmem.core.models.erasure import Erased, ErasureList, Replayed
     from negmem.core.models.export import Exported
 
@@ -154,6 +155,12 @@ class Audit(Noun):
         from negmem.core.governance.export import export_to_file
 
         return export_to_file(self._owner.session, user_of(user), Path(path))
+
+    def disclose(self, path: str | Path, *, user: str) -> Disclosed:
+        """A page for the person into a new file: what is held, what was read, what was decided."""
+        from negmem.core.governance.disclosure import disclose
+
+        return disclose(self._owner.session, user_of(user), Path(path))
 
 
 def _decisions(

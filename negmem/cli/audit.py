@@ -64,3 +64,35 @@ def export(
         for warning in common.warnings:
             common.console.note(f"warning[{warning['code']}]: {warning['message']}")
     return ExitCode.DONE
+
+
+@command(app, "disclose", path="audit disclose")
+def disclose(
+    common: Common,
+    user: User = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="The page. Default: disclosure-USER.html here."
+        ),
+    ] = None,
+) -> int:
+    """A page for one person: what is held, who may read it, what was read, what was decided.
+
+    One HTML file without script, readable by its owner alone. `audit export` is the copy for machines.
+    """
+    from negmem.cli.render.export import draw_disclosed
+    from negmem.core.governance import disclosure
+
+    owner = common.require_user(user)
+    name = "".join(letter if letter.isalnum() or letter in "-_" else "_" for letter in owner)
+    with common.session() as session:
+        session.require_installed()
+        done = disclosure.disclose(
+            session,
+            owner,
+            output or Path(f"disclosure-{name[:60]}.html"),
+            on_progress=progress(common),
+        )
+        common.console.answer("audit.disclose/1", done, draw_disclosed)
+    return ExitCode.DONE

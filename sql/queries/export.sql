@@ -66,3 +66,23 @@ WHERE f.user_id = %(user_id)s::varchar AND f.app_name = %(app_name)s::varchar AN
 -- name: rescore
 -- params: user_id, app_name, ids
 SELECT :"schema".rescore_memories(%(user_id)s::text, %(app_name)s::text, %(ids)s::uuid[]) AS rescored;
+
+-- name: reads
+-- params: user_id, app_name, after, after_id, row_limit
+-- returns: searches and contexts on record in the order of time, with what they gave
+SELECT l.id, l.created_at, l.query, l.search_level, l.items, l.retrieved_memory_ids, l.retrieved_fact_ids
+FROM :"schema".memory_retrieval_logs AS l
+WHERE l.user_id = %(user_id)s::varchar AND l.app_name = %(app_name)s::varchar
+    AND (%(after)s::timestamptz IS NULL OR (l.created_at, l.id) > (%(after)s::timestamptz, %(after_id)s::uuid))
+ORDER BY l.created_at, l.id
+LIMIT %(row_limit)s::integer;
+
+-- name: readers
+-- params: schema
+-- returns: who may log in and read memories, and whether by being a superuser
+SELECT r.rolname::text AS role, r.rolsuper AS is_superuser
+FROM pg_roles AS r
+JOIN pg_namespace AS n ON n.nspname = %(schema)s::name
+JOIN pg_class AS c ON c.relnamespace = n.oid AND c.relname = 'memories'
+WHERE r.rolcanlogin AND has_schema_privilege(r.oid, n.oid, 'USAGE') AND has_table_privilege(r.oid, c.oid, 'SELECT')
+ORDER BY r.rolname;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -167,3 +168,30 @@ def test_the_commands(negmem: CliRunner, database: TestDatabase, tmp_path: Path)
     assert cli("import", "a.jsonl", "--dry-run", "--json").ok().json["added"] == 0
     assert cli("import", "a.jsonl", "--json").ok().json["stood"] > 0
     assert cli("import", "missing.jsonl").code == 1
+
+
+def test_a_page_for_the_person(negmem: CliRunner, database: TestDatabase, tmp_path: Path) -> None:
+    hostile = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>\u202e"
+    with session_on(database) as session:
+        fill(session, tmp_path)
+        memories.add(session, "alice", hostile)
+        search(session, "alice", f"杭州 {hostile}")
+    negmem("user", "pause", "--user", "alice", "--reason", hostile, "--actor", "dpo").ok()
+    told = negmem("audit", "disclose", "--user", "alice", "--json").ok().json
+    page = (tmp_path / told["path"]).read_text(encoding="utf-8")
+    assert (tmp_path / told["path"]).stat().st_mode & 0o077 == 0
+    assert told["reads"] == 2 and {"memories", "facts", "events"} <= {
+        t["table"] for t in told["tables"]
+    }
+    for said in ("alice 改过的话", "alice 喜欢茶", "城市", "dpo", "&lt;script&gt;alert(1)"):
+        assert said in page, said
+    assert (
+        "<script" not in page and "<img" not in page and "\u202e" not in page and "bob" not in page
+    )
+    assert set(re.findall(r"(?:src|href)=[\"']?([^\"' >]{2})", page)) <= {"#i"}, (
+        "nothing from outside"
+    )
+    assert all(f'id="i{id}"' in page for id in re.findall(r'href="#i([0-9a-f-]{36})"', page))
+    assert negmem("audit", "disclose", "--user", "alice").code == 2, "it replaces no file"
+    gone = negmem("audit", "disclose", "--user", "nobody", "-o", "x.html", "--json").ok().json
+    assert gone["warnings"][0]["code"] == "user_unknown"

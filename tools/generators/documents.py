@@ -112,6 +112,7 @@ DOCUMENTS: dict[str, tuple[str, ...]] = {
     "audit.verify/1": ("negmem.core.models.audit:TrailVerified",),
     "audit.erase/1": ("negmem.core.models.erasure:Erased",),
     "audit.replay/1": ("negmem.core.models.erasure:Replayed",),
+    "audit.disclose/1": ("negmem.core.models.disclosure:Disclosed",),
     "audit.export/1": ("negmem.core.models.export:Exported",),
     "user.show/1": ("negmem.core.models.standing:Standing",),
     "user.pause/1": ("negmem.core.models.standing:Standing",),

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from negmem.cli.render.text import safe_text
+
 if TYPE_CHECKING:
     from negmem.cli.render.console import Console
+    from negmem.core.models.disclosure import Disclosed
     from negmem.core.models.export import Exported, Imported
 
 
@@ -33,4 +36,14 @@ def draw_imported(console: Console, done: Imported) -> None:
         return
     console.out(
         f"{done.added:,} rows of {done.user} added, {done.stood:,} stood; {done.embedded:,} vectors"
+    )
+
+
+def draw_disclosed(console: Console, done: Disclosed) -> None:
+    """Rows by table, then the page."""
+    widest = max([len(one.table) for one in done.tables], default=0)
+    for one in done.tables:
+        console.out(f"{one.table.ljust(widest)}  {one.rows:,}")
+    console.out(
+        f"{done.rows:,} rows of {safe_text(done.user)}, read {done.reads:,} times, in {safe_text(done.path)}"
     )

@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -54,14 +55,7 @@ def export(
     Rows of others are in none of the statements; where a text speaks of somebody else, it is this
     person's text. Raises: NegmemError `export_withheld`, `privilege_missing`.
     """
-    guard = guard_of(session)
-    if guard.is_active and not guard.sees_raw:
-        raise NegmemError(
-            "export_withheld",
-            "an export holds what is stored, and this role may not see it",
-            why=f"{session.database.facts.role} is neither owner nor auditor",
-            hint="negmem audit export --user NAME    as the owner",
-        )
+    check_may_see(session, user)
     scope = {"user_id": user, "app_name": session.app}
     if session.database.row("memory", "user_known", scope) is None:
         session.warn("user_unknown", f'app "{session.app}" knows no user "{user}"')
@@ -115,23 +109,37 @@ def export(
     return manifest
 
 
+def check_may_see(session: Session, user: str) -> None:
+    """Refuse a role that may not see raw text. Raises: NegmemError `export_withheld`."""
+    guard = guard_of(session)
+    if guard.is_active and not guard.sees_raw:
+        raise NegmemError(
+            "export_withheld",
+            "an export holds what is stored, and this role may not see it",
+            why=f"{session.database.facts.role} is neither owner nor auditor",
+            hint=f"negmem audit export --user {user}    as the owner",
+        )
+
+
 def _tables(
     session: Session, user: str, scope: dict[str, str]
 ) -> Iterator[tuple[str, Iterator[dict[str, Any]]]]:
     for table in TABLES:
         if table.owner in ("user", "kind") and table.name not in LEFT_OUT:
-            yield table.name, _rows(session, user, table)
-    yield TRAIL, _trail(session, scope)
+            yield table.name, rows_of(session, user, table)
+    yield TRAIL, trail_of(session, scope)
 
 
-def _rows(session: Session, user: str, table: Table) -> Iterator[dict[str, Any]]:
+def rows_of(session: Session, user: str, table: Table) -> Iterator[dict[str, Any]]:
+    """The person's rows of one table with the columns of an export."""
     pages = Pages(session, user, tables=[table.name], must_read=True)
     for page in pages.read({table.name: exported_columns(table)}, _ALL):
         for row in page:
             yield row.said
 
 
-def _trail(session: Session, scope: dict[str, str]) -> Iterator[dict[str, Any]]:
+def trail_of(session: Session, scope: dict[str, str]) -> Iterator[dict[str, Any]]:
+    """The person's entries of the trail with their readable side, in their order."""
     after = -1
     while True:
         params = {**scope, "after": after, "row_limit": 500}
@@ -158,6 +166,16 @@ def export_to_file(
 
     Raises: UsageError `file_exists`; NegmemError `export_not_written`, and as `export`.
     """
+    with new_file(path) as write:
+        return export(session, user, write, path=str(path), on_progress=on_progress)
+
+
+@contextmanager
+def new_file(path: Path) -> Iterator[Callable[[str], object]]:
+    """What writes into a file that only its owner may read; it is there when all is in it, or not at all.
+
+    Raises: UsageError `file_exists`; NegmemError `export_not_written`.
+    """
     if path.exists():
         raise UsageError(
             "file_exists",
@@ -170,13 +188,7 @@ def export_to_file(
         descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         try:
             with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as file:
-                done = export(
-                    session,
-                    user,
-                    lambda text: _put(file, text),
-                    path=str(path),
-                    on_progress=on_progress,
-                )
+                yield file.write
                 file.flush()
                 os.fsync(file.fileno())
             part.rename(path)
@@ -189,8 +201,3 @@ def export_to_file(
             why=f"{path}: {error.strerror or error}",
             hint="--output with a folder that can be written to",
         ) from None
-    return done
-
-
-def _put(file: Any, text: str) -> None:
-    file.write(text)
