@@ -95,7 +95,7 @@ def _done(bound: Bound, name: str, arguments: object, dry_run: bool) -> ToolAnsw
             "arguments": given.model_dump(mode="json", by_alias=True, exclude_unset=True),
         }
     else:
-        admit(bound, name)
+        admit(bound, name, writes=one.writes)
         with acting(session, _agent(bound, one)):
             content = one.act(bound, _checked(session, one, arguments))
     fit = fitted(content, session.config.learning.tools.max_tokens, _counter(session))

@@ -5,6 +5,9 @@ from __future__ import annotations
 from negmem.core.learning.protocol import Bound
 from negmem.core.session import Session
 from negmem.core.tools.definition import Refusal
+from negmem.db.failures import NO_PRIVILEGE, DatabaseError
+
+_UNCOUNTED = "calls_not_counted"
 
 
 def limit_of(session: Session, name: str) -> int:
@@ -14,22 +17,25 @@ def limit_of(session: Session, name: str) -> int:
     return int(own.get(name, settings.calls))
 
 
-def admit(bound: Bound, name: str) -> None:
-    """Count a call. On a read-only server nothing can be counted, and a warning says so.
+def admit(bound: Bound, name: str, *, writes: bool) -> None:
+    """Count a call. Where nothing can be written, calls that read are not counted, and a warning says so.
 
     Raises: Refusal `rate_limited`, with the moment from which the call may be tried again.
     """
     session = bound.session
     facts = session.database.facts
     if facts.in_recovery or facts.read_only:
-        session.warn(
-            "calls_not_counted", "calls of tools are not limited: the server takes no writes"
-        )
+        session.warn(_UNCOUNTED, "calls of tools are not limited: the server takes no writes")
         return
     calls, window_s = limit_of(session, name), session.config.learning.tools.window_s
-    row = session.database.row(
-        "tools", "admit", {**_key(bound, name), "calls": calls, "window_s": window_s}
-    )
+    params = {**_key(bound, name), "calls": calls, "window_s": window_s}
+    try:
+        row = session.database.row("tools", "admit", params)
+    except DatabaseError as error:
+        if writes or error.sqlstate != NO_PRIVILEGE:
+            raise
+        session.warn(_UNCOUNTED, "calls of tools are not limited: the database role only reads")
+        return
     assert row is not None
     if not row["admitted"]:
         at = row["retry_at"]
