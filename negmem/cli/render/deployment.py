@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from negmem.cli.render.text import one_line
+from negmem.cli.render.text import one_line, safe_text
 
 if TYPE_CHECKING:
     from negmem.cli.render.console import Console
@@ -33,7 +33,7 @@ def draw_report(console: Console, report: Report) -> None:
     for notice in report.notices:
         mark = console.style(f"{_WORDS[notice.weight]:<4}", _STYLES[notice.weight])
         console.out(f"{mark} {one_line(notice.text)}")
-        console.out(f"     {one_line(notice.command)}")
+        console.out(f"     {safe_text(notice.command)}")
     console.out()
     if report.page is None:
         console.out("the page: negmem report --out report.html")
