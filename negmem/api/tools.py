@@ -16,15 +16,15 @@ class Tools(Noun):
 
     def list(self) -> ToolList:
         """All tools, and whether an agent gets them as configured."""
-        from negmem.core.tools import offered
+        from negmem.core.tools import listing
 
-        return offered.list_tools(self._owner.session)
+        return listing.list_tools(self._owner.session)
 
     def schema(self, name: str | None = None) -> ToolSchemas:
         """OpenAI function schemas of the tools that are offered, or of one: `tools` of a request."""
-        from negmem.core.tools import offered
+        from negmem.core.tools import listing
 
-        return offered.schemas(self._owner.session, name)
+        return listing.schemas(self._owner.session, name)
 
     def call(
         self,

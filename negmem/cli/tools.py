@@ -32,10 +32,10 @@ Agent = Annotated[
 def list_(common: Common) -> int:
     """All tools, and whether an agent gets them as configured."""
     from negmem.cli.render.tools import draw_list
-    from negmem.core.tools import offered
+    from negmem.core.tools import listing
 
     with common.session() as session:
-        common.console.answer("tools.list/1", offered.list_tools(session), draw_list)
+        common.console.answer("tools.list/1", listing.list_tools(session), draw_list)
     return ExitCode.DONE
 
 
@@ -49,10 +49,10 @@ def schema(
 ) -> int:
     """OpenAI function schemas, as they go into the tools of a request."""
     from negmem.cli.render.tools import draw_schemas
-    from negmem.core.tools import offered
+    from negmem.core.tools import listing
 
     with common.session() as session:
-        common.console.answer("tools.schema/1", offered.schemas(session, name), draw_schemas)
+        common.console.answer("tools.schema/1", listing.schemas(session, name), draw_schemas)
     return ExitCode.DONE
 
 
@@ -74,12 +74,12 @@ def call(
     """Call a tool as an agent would, and show what it would read. A refusal ends with 3."""
     from negmem.cli.render.tools import draw_answer
     from negmem.core.learning.protocol import Bound
-    from negmem.core.tools import calling, offered
+    from negmem.core.tools import calling, listing
 
-    offered.named(name)
     asking = common.require_user(user)
     given = sys.stdin.read() if arguments == "-" else arguments
     with common.session() as session:
+        listing.named(session, name)
         session.require_installed()
         bound = Bound(session, user=asking, namespace=namespace, thread=thread, agent=agent)
         answer = calling.call(session, bound, name, given, dry_run=common.dry_run)

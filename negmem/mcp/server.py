@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any
 from negmem.core.learning.protocol import Bound
 from negmem.core.session import Session
 from negmem.core.tools.calling import call
-from negmem.core.tools.offered import offered
-from negmem.core.tools.schemas import parameters
+from negmem.core.tools.sets import offered_tools
 from negmem.errors import Interrupted, NegmemError
 from negmem.mcp.sessions import Sessions
 
@@ -151,10 +150,10 @@ def make_server(
         types.Tool(
             name=one.name,
             description=one.description,
-            input_schema=parameters(session, one),
+            input_schema=dict(one.parameters),
             annotations=types.ToolAnnotations(read_only_hint=not one.writes, open_world_hint=False),
         )
-        for one in offered(session)
+        for one in offered_tools(served.bound(session))
     ]
     told: set[str] = set()
     limiter = anyio.CapacityLimiter(AT_ONCE)

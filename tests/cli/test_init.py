@@ -45,7 +45,7 @@ def test_each_preset_is_read_offers_its_tools_and_is_no_drift(target: CliRunner)
         offered[preset] = {one["store"] for one in tools if one["offered"]}
     assert offered["minimal"] == {"profile"}
     assert offered["standard"] == {"profile", "memory", "entity"}
-    assert offered["complete"] == {"profile", "memory", "entity", "knowledge"}
+    assert offered["complete"] == {"profile", "memory", "entity", "knowledge", "decision_log"}
     again = target("init", "--preset", "minimal", "--config", "complete.yaml", "--json").ok().json
     assert [one["code"] for one in again["warnings"]] == ["preset_not_in_config"]
     assert again["config_written"] is False

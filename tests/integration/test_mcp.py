@@ -42,7 +42,11 @@ BLOCK = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 
 
 @pytest.fixture
 def shell(negmem: CliRunner) -> CliRunner:
-    env = {"NEGMEM_EMBEDDING__PROVIDER": "none", "NEGMEM_LEARNING__KNOWLEDGE__ENABLED": "true"}
+    env = {
+        "NEGMEM_EMBEDDING__PROVIDER": "none",
+        "NEGMEM_LEARNING__KNOWLEDGE__ENABLED": "true",
+        "NEGMEM_LEARNING__DECISION_LOG__ENABLED": "true",
+    }
     return CliRunner({**negmem.env, **env}, negmem.cwd)
 
 

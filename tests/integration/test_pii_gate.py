@@ -92,7 +92,7 @@ NO_TEXT = {
     "memories.restore": "ids",
     "memories.pin": "ids",
     "memories.unpin": "ids",
-    "tools.offered": "names and arguments of tools",
+    "tools.listing": "names and arguments of tools",
     "summaries.refresh": "part of refresh_by_hand, which is gated",
     "summaries.refresh_changed": "part of refresh_by_hand, which is gated",
     "retrieval.advice": "config keys and figures",

@@ -9,7 +9,7 @@ from negmem.core.review import STORES
 from negmem.core.tools.sets import bound_tools
 
 TOOL_SETS: dict[str, Callable[[Bound], Sequence[Tool]]] = {
-    store: bound_tools(store) for store in STORES
+    store: bound_tools(store) for store in (*STORES, "decision_log")
 }
 
 

@@ -11,10 +11,11 @@ from pydantic import ValidationError
 from negmem.core.learning.protocol import Bound
 from negmem.core.models.tool import ToolAnswer
 from negmem.core.pii import gated
-from negmem.core.review import Acting, acting, mode_of
+from negmem.core.review import Acting, acting
 from negmem.core.session import Session
 from negmem.core.tools.definition import Arguments, Definition, Refusal
 from negmem.core.tools.fitting import fitted
+from negmem.core.tools.further import called, further_tools
 from negmem.core.tools.limits import admit
 from negmem.core.tools.offered import ALL, offered, why_not
 from negmem.db.failures import DatabaseError
@@ -33,6 +34,7 @@ _OPERATORS = frozenset(
 )
 _FOR_THE_MODEL = frozenset(("user_paused", "user_being_erased", "user_on_hold"))
 _ADVICE = {
+    "decision_unknown": "take the id of a result of search_decisions",
     "memory_unknown": "take the id of a result of memory_search whose kind is memory",
     "memory_deleted": "write it anew with memory_write, if the user wants it remembered",
     "entity_unknown": "look for it with search_entities; create_entity, if it is new",
@@ -77,12 +79,7 @@ def _done(bound: Bound, name: str, arguments: object, dry_run: bool) -> ToolAnsw
     session = bound.session
     one = ALL.get(name)
     if one is None:
-        raise Refusal(
-            "tool_unknown",
-            f"there is no tool {str(name)[:60]!r}",
-            "call one of these",
-            tools=[known.name for known in offered(session)],
-        )
+        return _of_another(bound, name, arguments, dry_run)
     reason = why_not(session, one)
     if reason is not None:
         raise Refusal(
@@ -98,6 +95,32 @@ def _done(bound: Bound, name: str, arguments: object, dry_run: bool) -> ToolAnsw
         admit(bound, name, writes=one.writes)
         with acting(session, _agent(bound, one)):
             content = one.act(bound, _checked(session, one, arguments))
+    return _answer(session, name, content)
+
+
+def _of_another(bound: Bound, name: str, arguments: object, dry_run: bool) -> ToolAnswer:
+    """A call of a tool that is not built in."""
+    others = further_tools(bound, frozenset(ALL))
+    one = others.get(name)
+    if one is None:
+        raise Refusal(
+            "tool_unknown",
+            f"there is no tool {str(name)[:60]!r}",
+            "call one of these",
+            tools=[*(known.name for known in offered(bound.session)), *others],
+        )
+    try:
+        given = _object(arguments)
+    except (ValueError, RecursionError) as error:
+        raise Refusal("arguments_invalid", f"{name} can't be called so: {error}") from None
+    if dry_run:
+        return _answer(bound.session, name, {"dry_run": True, "arguments": given})
+    admit(bound, name, writes=one.tool.writes)
+    with acting(bound.session, Acting(bound.agent, agent=bound.agent, thread=bound.thread)):
+        return _answer(bound.session, name, called(one, given))
+
+
+def _answer(session: Session, name: str, content: Mapping[str, Any]) -> ToolAnswer:
     fit = fitted(content, session.config.learning.tools.max_tokens, _counter(session))
     return ToolAnswer(
         tool=name,
@@ -112,7 +135,8 @@ def _done(bound: Bound, name: str, arguments: object, dry_run: bool) -> ToolAnsw
 def _agent(bound: Bound, one: Definition) -> Acting:
     """On whose behalf a tool writes: an agent proposes in its own name, so that its user may decide."""
     who = bound.agent
-    if who is None and one.writes and mode_of(bound.session, one.store) in ("propose", "hitl"):
+    mode = getattr(bound.session.config.learning, one.store).mode
+    if who is None and one.writes and mode in ("propose", "hitl"):
         who = "agent"
     return Acting(who=who, agent=bound.agent, thread=bound.thread)
 

@@ -9,7 +9,6 @@ from typing import Annotated, Any, TypeVar
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from negmem.core.learning.protocol import Bound
-from negmem.core.review import StoreName
 from negmem.core.session import Session
 
 LONGEST = 100_000
@@ -57,7 +56,7 @@ class Definition:
     """
 
     name: str
-    store: StoreName
+    store: str
     description: str
     writes: bool
     arguments: Callable[[Session], type[Arguments]]
@@ -68,7 +67,7 @@ A = TypeVar("A", bound=Arguments)
 
 
 def tool(
-    store: StoreName, arguments: type[A], *, writes: bool = False
+    store: str, arguments: type[A], *, writes: bool = False
 ) -> Callable[[Callable[[Bound, A], Mapping[str, Any]]], Definition]:
     """A definition of the function that acts: its name and docstring are the tool's."""
 

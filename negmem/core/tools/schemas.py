@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from negmem.core.learning.protocol import Tool
 from negmem.core.session import Session
 from negmem.core.tools.definition import Definition
 
@@ -20,14 +21,14 @@ def parameters(session: Session, one: Definition) -> dict[str, Any]:
     return {"type": "object", **made}
 
 
-def function_schema(session: Session, one: Definition) -> dict[str, Any]:
+def function_schema(one: Tool) -> dict[str, Any]:
     """A tool as an entry of `tools` in a request to an OpenAI-style API."""
     return {
         "type": "function",
         "function": {
             "name": one.name,
             "description": one.description,
-            "parameters": parameters(session, one),
+            "parameters": dict(one.parameters),
         },
     }
 
