@@ -122,9 +122,9 @@ def explain(common: Common, memory_id: Id, user: User = None) -> int:
 
 @command(app, "purge", path="retention purge", writes=True)
 def purge(common: Common, user: User = None) -> int:
-    """Remove for good what was removed longer ago than the restore window, and old searches.
+    """Remove for good what is over its lifetime: what was removed, searches, jobs, caches.
 
-    By retention.restore_window_days and retention.retrieval_log_days. Pinned memories and users under
+    By retention.restore_window_days, retrieval_log_days and job_days. Pinned rows and users under
     legal hold stay. Shows what goes and asks first; in cron it needs --yes.
     """
     from negmem.cli.render.retention import draw_purge
@@ -136,14 +136,14 @@ def purge(common: Common, user: User = None) -> int:
         session.require_installed()
         console.note(f"target: {session.database.label} (from {session.database.target.origin})")
         planned = retention_purge.plan(session, user=owner)
-        if common.dry_run or planned.memories + planned.retrieval_logs == 0:
+        if common.dry_run or planned.rows == 0:
             done = retention_purge.preview(planned)
             if not common.dry_run:
                 done = done.model_copy(update={"dry_run": False})
         else:
             console.confirm(
-                f"remove {planned.memories:,} memories and {planned.retrieval_logs:,} searches for"
-                " good? there is no way back"
+                f"remove {planned.memories:,} memories, {planned.retrieval_logs:,} searches and"
+                f" {planned.others:,} other rows for good? there is no way back"
             )
             progress = _progress(common)
             report = None if progress is None else lambda gone, total: progress(gone)

@@ -401,13 +401,25 @@ class Formation(Section):
 class LogRetention(Section):
     """The way back after forgetting, lifetimes of logs: what `retention purge` keeps to."""
 
+    purge_daily: bool = key(
+        False, "whether the scheduler purges once a day what is over its lifetime, for good"
+    )
     restore_window_days: int = key(
-        90, "a deleted memory can be restored for so long", ge=0, le=HUNDRED_YEARS_DAYS
+        90,
+        "what was removed can be restored for so long: memories, facts, learnings, entities",
+        ge=0,
+        le=HUNDRED_YEARS_DAYS,
     )
     retrieval_log_days: int = key(
         90, "how long searches and their feedback are kept", ge=1, le=HUNDRED_YEARS_DAYS
     )
     run_log_days: int = key(90, "how long runs of jobs are kept", ge=1, le=HUNDRED_YEARS_DAYS)
+    job_days: int = key(
+        90,
+        "how long completed jobs of consolidation are kept; the last of each thread stays",
+        ge=1,
+        le=HUNDRED_YEARS_DAYS,
+    )
 
 
 class Doctor(Section):

@@ -22,6 +22,7 @@ from typing import Any
 from negmem.core.automation.job_catalog import WantedJob, wanted_jobs
 from negmem.core.automation.job_runs import run_to_end
 from negmem.core.automation.run_history import purge
+from negmem.core.evolution import retention_purge
 from negmem.core.formation.standby import Standby
 from negmem.core.formulas.due_times import due_after, due_before
 from negmem.core.models.job import ScheduledJob, SchedulerLeader, SchedulerRun, SchedulerStatus
@@ -267,6 +268,22 @@ class Scheduler:
         del self.session.warnings[known:]
         if done.automation_runs or done.job_run_details:
             self.emit("runs_purged", own=done.automation_runs, of_pg_cron=done.job_run_details or 0)
+        if self.session.config.retention.purge_daily:
+            self._purge()
+
+    def _purge(self) -> None:
+        """What is over its lifetime, of the session's app."""
+        known = len(self.session.warnings)
+        try:
+            planned = retention_purge.plan(self.session, database=self.database)
+            done = retention_purge.apply(self.session, planned, database=self.database)
+        except NegmemError as error:
+            self.emit("purge_failed", code=error.code, why=error.why or error.message)
+            return
+        del self.session.warnings[known:]
+        others = {one.table: one.rows for one in done.others}
+        if done.memories or done.retrieval_logs or others:
+            self.emit("rows_purged", memories=done.memories, searches=done.retrieval_logs, **others)
 
     def _with_trials(self, item: AgendaItem) -> AgendaItem:
         """What was tried here counts as started even where it could not be put on record."""

@@ -162,3 +162,46 @@ SELECT :"schema".purge_memories(%(user_id)s::text, %(app_name)s::text, %(window_
 -- params: user_id, app_name, days, max_rows
 SELECT :"schema".purge_retrieval_logs(%(user_id)s::text, %(app_name)s::text, %(days)s::integer,
     %(max_rows)s::integer) AS gone;
+
+-- name: expired
+-- params: app_name, user_id, window_days, job_days
+-- returns: rows that are over their lifetime, by owner and table
+WITH due AS MATERIALIZED (
+    SELECT now() - LEAST(%(window_days)s::integer, 365000) * interval '24 hours' AS removed,
+        now() - LEAST(%(job_days)s::integer, 365000) * interval '24 hours' AS ended
+),
+owners AS (
+    SELECT 'user' AS owner_kind, f.user_id AS owner FROM due, :"schema".facts AS f
+    WHERE f.app_name = %(app_name)s::varchar AND f.deleted_at <= due.removed
+    UNION SELECT 'user', d.user_id FROM due, :"schema".decisions AS d
+    WHERE d.app_name = %(app_name)s::varchar AND d.deleted_at <= due.removed
+    UNION SELECT 'user', j.user_id FROM due, :"schema".consolidation_jobs AS j
+    WHERE j.app_name = %(app_name)s::varchar AND j.status IN ('completed', 'cancelled')
+        AND COALESCE(j.completed_at, j.created_at) <= due.ended
+    UNION SELECT 'user', c.user_id FROM :"schema".memory_preload_cache AS c
+    WHERE c.app_name = %(app_name)s::varchar AND c.expires_at <= now()
+    UNION SELECT 'user', t.user_id FROM :"schema".tool_calls AS t
+    WHERE t.app_name = %(app_name)s::varchar AND t.window_start < now() - interval '24 hours'
+    UNION SELECT l.owner_kind, l.owner FROM due, :"schema".learnings AS l
+    WHERE l.app_name = %(app_name)s::varchar AND l.deleted_at <= due.removed
+    UNION SELECT e.owner_kind, e.owner FROM due, :"schema".entities AS e
+    WHERE e.app_name = %(app_name)s::varchar AND e.deleted_at <= due.removed
+    UNION SELECT e.owner_kind, e.owner FROM due, :"schema".entity_facts AS e
+    WHERE e.app_name = %(app_name)s::varchar AND e.deleted_at <= due.removed
+    UNION SELECT e.owner_kind, e.owner FROM due, :"schema".entity_events AS e
+    WHERE e.app_name = %(app_name)s::varchar AND e.deleted_at <= due.removed
+    UNION SELECT e.owner_kind, e.owner FROM due, :"schema".entity_relations AS e
+    WHERE e.app_name = %(app_name)s::varchar AND e.deleted_at <= due.removed
+)
+SELECT o.owner_kind::text AS owner_kind, o.owner::text AS owner, p.table_name AS table, p.gone AS rows
+FROM owners AS o
+CROSS JOIN LATERAL :"schema".purge_expired(o.owner_kind::text, o.owner::text, %(app_name)s::text, %(window_days)s::integer,
+    %(job_days)s::integer, 1, true) AS p
+WHERE %(user_id)s::varchar IS NULL OR o.owner_kind = 'user' AND o.owner = %(user_id)s::varchar
+ORDER BY o.owner_kind, o.owner, p.table_name;
+
+-- name: purge_expired
+-- params: owner_kind, owner, app_name, window_days, job_days, max_rows, actor
+SELECT p.table_name AS table, p.gone AS rows
+FROM :"schema".purge_expired(%(owner_kind)s::text, %(owner)s::text, %(app_name)s::text, %(window_days)s::integer,
+    %(job_days)s::integer, %(max_rows)s::integer, false, %(actor)s::text) AS p;

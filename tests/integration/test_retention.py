@@ -297,3 +297,48 @@ def test_what_is_young_or_important_is_not_read_at_every_sweep(
     configure(database, min_age_days=50)
     assert negmem("retention", "run", "--json").ok().json["forgotten"] == 20
     assert important in live(database)
+
+
+EXPIRED = """
+INSERT INTO negentropy.facts (user_id, app_name, fact_type, key, value, deleted_at)
+SELECT u, 'negmem', 'profile', 'k' || u || d, '"茶"', now() - d * interval '24 hours'
+FROM unnest(ARRAY['ada', 'eve']) AS u, unnest(ARRAY[89, 91, 92]) AS d;
+INSERT INTO negentropy.consolidation_jobs (user_id, app_name, status, job_type, completed_at)
+SELECT 'ada', 'negmem', 'completed', 'fast_replay', now() - d * interval '24 hours' FROM unnest(ARRAY[91, 95, 99]) AS d;
+INSERT INTO negentropy.consolidation_jobs (user_id, app_name, status, job_type, parked_at, created_at)
+VALUES ('ada', 'negmem', 'failed', 'fast_replay', '2020-01-01', '2020-01-01');
+INSERT INTO negentropy.learnings (owner_kind, owner, app_name, title, learning, written_by, body_hash, deleted_at)
+SELECT k, o, 'negmem', '标题', '内容', 'me', sha256(convert_to(k || d, 'UTF8')), now() - d * interval '24 hours'
+FROM (VALUES ('user', 'ada'), ('user', 'eve'), ('global', '')) AS l (k, o), unnest(ARRAY[89, 91]) AS d;
+INSERT INTO negentropy.entities (id, owner_kind, owner, app_name, entity_id, entity_type, name, written_by, deleted_at)
+VALUES (gen_random_uuid(), 'global', '', 'negmem', 'firm', 'company', '公司', 'me', '2020-01-01');
+INSERT INTO negentropy.tool_calls (user_id, app_name, tool, window_start, calls)
+SELECT 'ada', 'negmem', 'search', now() - d * interval '24 hours', 1 FROM unnest(ARRAY[0, 2]) AS d;
+"""
+
+
+def test_what_is_over_its_lifetime_goes_and_what_is_held_stays(
+    negmem: CliRunner, database: TestDatabase
+) -> None:
+    database.rows(EXPIRED)
+    hold(database, "eve")
+    expected = {"facts": 2, "consolidation_jobs": 2, "learnings": 2, "entities": 1, "tool_calls": 1}
+    planned = negmem("retention", "purge", "--dry-run", "--json").ok().json
+    assert {one["table"]: one["rows"] for one in planned["others"]} == expected
+    one_user = negmem("retention", "purge", "--dry-run", "--json", "--user", "eve").ok().json
+    assert one_user["others"] == []
+    scheduled = {"NEGMEM_RETENTION__PURGE_DAILY": "true"}
+    told = negmem("scheduler", "run", "--once", env=scheduled)
+    assert "event=rows_purged" in told.stderr
+    left = "SELECT count(*) FROM negentropy."
+    assert database.value(f"{left}facts WHERE user_id = 'ada'") == 1
+    assert database.value(f"{left}facts WHERE user_id = 'eve'") == 3
+    assert database.value(f"{left}learnings") == 4 and database.value(f"{left}entities") == 0
+    jobs = database.rows("SELECT status::text FROM negentropy.consolidation_jobs ORDER BY 1")
+    assert jobs == [("completed",), ("failed",)], "the last completed and the parked one stay"
+    again = negmem("retention", "purge", "--yes", "--json").ok().json
+    assert again["others"] == [] and again["memories"] == 0
+    trail = database.rows("SELECT DISTINCT decision FROM negentropy.memory_audit_logs")
+    assert trail == [("purge",)]
+    told = negmem("automation", "export", "--format", "crontab", env=scheduled)
+    assert "retention purge" in told.stdout

@@ -104,4 +104,6 @@ def draw_purge(console: Console, done: RetentionPurge) -> None:
         f"{verb} {done.memories:,} memories removed over {done.restore_window_days:,} days ago and"
         f" {done.retrieval_logs:,} searches older than {done.retrieval_log_days:,} days"
     )
+    for other in done.others:
+        console.out(f"{verb} {other.rows:,} rows of {other.table}")
     console.out(f"{done.waiting:,} removed memories remain and can be restored")

@@ -42,7 +42,8 @@ class _Entry:
 def export(session: Session, format_name: Format, keys: Sequence[str] = ()) -> JobExport:
     """The named jobs of the session's app, else those that are on, else all, in one format.
 
-    Where none is named, `automation purge` follows them, once a day for all apps.
+    Where none is named, `automation purge` follows them, once a day for all apps, and with
+    `retention.purge_daily` `retention purge` for the app.
     The target is named by NEGMEM_DSN in the environment of what runs them: no secret is written.
     Raises: UsageError `job_unknown`, NegmemError `app_unknown`, `schedule_not_exportable`.
     """
@@ -60,7 +61,11 @@ def export(session: Session, format_name: Format, keys: Sequence[str] = ()) -> J
                 "no_job_is_on", "no job is switched on in the stored config: all are shown"
             )
             chosen = jobs
-    entries = [_entry(session, job) for job in chosen] + ([] if keys else [_purge(session)])
+    entries = [_entry(session, job) for job in chosen]
+    if not keys:
+        entries.append(_purge(session))
+        if session.config.retention.purge_daily:
+            entries.append(_purge_expired(session))
     writers: dict[str, Callable[[Sequence[_Entry]], str]] = {
         "crontab": _crontab,
         "systemd": _systemd,
@@ -91,6 +96,11 @@ def _purge(session: Session) -> _Entry:
     """What the built-in scheduler does by itself; cron's tables have no other way to it."""
     words = ("negmem", "automation", "purge", "-q", *_schema(session))
     return _Entry("negmem-purge-run-log", "log of runs", "45 2 * * *", words)
+
+
+def _purge_expired(session: Session) -> _Entry:
+    words = ("negmem", "retention", "purge", "-q", "--yes", "--app", session.app, *_schema(session))
+    return _Entry("negmem-retention-purge", "what is over its lifetime", "15 3 * * *", words)
 
 
 def _schema(session: Session) -> tuple[str, ...]:

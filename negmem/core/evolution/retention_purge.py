@@ -1,4 +1,4 @@
-"""The final removal: soft-deleted memories after the restore window, searches after their lifetime."""
+"""The final removal: what was removed, after the restore window; searches, jobs and caches after their lifetime."""
 
 from __future__ import annotations
 
@@ -6,11 +6,23 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from negmem.core.models.audit import Reached
 from negmem.core.models.retention import PurgeByUser, RetentionPurge
 from negmem.core.session import Session
+from negmem.db.connect import Database
 
 _BATCH = 1_000
 _LOG_BATCH = 5_000
+
+
+@dataclass(frozen=True)
+class Expired:
+    """Rows of one table that are over their lifetime, of one owner."""
+
+    owner_kind: str
+    owner: str
+    table: str
+    rows: int
 
 
 @dataclass(frozen=True)
@@ -21,6 +33,8 @@ class PurgePlan:
     removed: int
     window_days: int
     log_days: int
+    job_days: int
+    expired: tuple[Expired, ...]
 
     @property
     def memories(self) -> int:
@@ -32,18 +46,33 @@ class PurgePlan:
         """Searches whose lifetime is over."""
         return sum(one.retrieval_logs for one in self.users)
 
+    @property
+    def others(self) -> int:
+        """Rows of other tables whose lifetime is over."""
+        return sum(one.rows for one in self.expired)
 
-def plan(session: Session, *, user: str | None = None) -> PurgePlan:
-    """What may be removed for good, by `retention.restore_window_days` and `retrieval_log_days`."""
+    @property
+    def rows(self) -> int:
+        """All that may go."""
+        return self.memories + self.retrieval_logs + self.others
+
+
+def plan(
+    session: Session, *, user: str | None = None, database: Database | None = None
+) -> PurgePlan:
+    """What may be removed for good, by the lifetimes of `retention`; `database`, another connection."""
+    database = database or session.database
     limits = session.config.retention
     params = {
         "app_name": session.app,
         "user_id": user,
         "window_days": limits.restore_window_days,
         "log_days": limits.retrieval_log_days,
+        "job_days": limits.job_days,
     }
-    with session.database.transaction(read_only=True):
-        rows = session.database.rows("retention", "purgeable", params)
+    with database.transaction(read_only=True):
+        rows = database.rows("retention", "purgeable", params)
+        expired = database.rows("retention", "expired", params)
     if user is not None and not rows:
         session.warn("user_unknown", f'app "{session.app}" knows no user "{user}"')
     held = sum(row["is_held"] and row["memories"] + row["retrieval_logs"] > 0 for row in rows)
@@ -66,12 +95,17 @@ def plan(session: Session, *, user: str | None = None) -> PurgePlan:
         removed=sum(row["removed"] for row in rows),
         window_days=limits.restore_window_days,
         log_days=limits.retrieval_log_days,
+        job_days=limits.job_days,
+        expired=tuple(Expired(**row) for row in expired),
     )
 
 
 def preview(planned: PurgePlan) -> RetentionPurge:
     """The plan as an answer; nothing is touched."""
-    return _answer(planned, list(planned.users), dry_run=True)
+    others: dict[str, int] = {}
+    for one in planned.expired:
+        others[one.table] = others.get(one.table, 0) + one.rows
+    return _answer(planned, list(planned.users), others, dry_run=True)
 
 
 def apply(
@@ -79,13 +113,15 @@ def apply(
     planned: PurgePlan,
     *,
     on_progress: Callable[[int, int], None] | None = None,
+    database: Database | None = None,
 ) -> RetentionPurge:
     """Remove it, batch by batch, each committed; what is held, pinned or restored meanwhile stays.
 
     `on_progress` hears after each batch how many rows of how many are gone.
     """
+    database = database or session.database
     done: list[PurgeByUser] = []
-    total = planned.memories + planned.retrieval_logs
+    total = planned.rows
     seen = 0
     for one in planned.users:
         if one.held:
@@ -98,8 +134,8 @@ def apply(
             ("retrieval_logs", _LOG_BATCH, {"days": planned.log_days}),
         ):
             while True:
-                with session.database.transaction():
-                    row = session.database.row(
+                with database.transaction():
+                    row = database.row(
                         "retention", f"purge_{name}", {**scope, **params, "max_rows": most}
                     )
                 batch = int(row["gone"]) if row else 0
@@ -110,10 +146,33 @@ def apply(
                 if batch < most:
                     break
         done.append(one.model_copy(update=gone))
-    return _answer(planned, done, dry_run=False)
+    others: dict[str, int] = {}
+    for kind, owner in dict.fromkeys((one.owner_kind, one.owner) for one in planned.expired):
+        while True:
+            values = {
+                "owner_kind": kind,
+                "owner": owner,
+                "app_name": session.app,
+                "window_days": planned.window_days,
+                "job_days": planned.job_days,
+                "max_rows": _BATCH,
+                "actor": session.actor,
+            }
+            with database.transaction():
+                rows = database.rows("retention", "purge_expired", values)
+            for row in rows:
+                others[row["table"]] = others.get(row["table"], 0) + row["rows"]
+                seen += row["rows"]
+            if on_progress is not None and rows:
+                on_progress(seen, total)
+            if all(row["rows"] < _BATCH for row in rows):
+                break
+    return _answer(planned, done, others, dry_run=False)
 
 
-def _answer(planned: PurgePlan, users: list[PurgeByUser], *, dry_run: bool) -> RetentionPurge:
+def _answer(
+    planned: PurgePlan, users: list[PurgeByUser], others: dict[str, int], *, dry_run: bool
+) -> RetentionPurge:
     memories = sum(one.memories for one in users)
     return RetentionPurge(
         memories=memories,
@@ -121,6 +180,8 @@ def _answer(planned: PurgePlan, users: list[PurgeByUser], *, dry_run: bool) -> R
         waiting=planned.removed - memories,
         restore_window_days=planned.window_days,
         retrieval_log_days=planned.log_days,
+        job_days=planned.job_days,
+        others=[Reached(table=name, rows=rows) for name, rows in sorted(others.items())],
         dry_run=dry_run,
         users=users,
     )

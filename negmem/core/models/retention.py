@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from uuid import UUID
 
+from negmem.core.models.audit import Reached
 from negmem.core.models.base import Model
 from negmem.core.models.memory import Instant
 
@@ -155,12 +156,17 @@ class PurgeByUser(Model):
 
 
 class RetentionPurge(Model):
-    """Removed memories and old searches, deleted for good. `waiting` memories are within the window."""
+    """Removed memories and old searches, deleted for good. `waiting` memories are within the window.
+
+    `others`: rows of other tables that are over their lifetime.
+    """
 
     memories: int
     retrieval_logs: int
     waiting: int
     restore_window_days: int
     retrieval_log_days: int
+    job_days: int
+    others: list[Reached]
     dry_run: bool
     users: list[PurgeByUser]
