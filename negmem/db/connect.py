@@ -19,7 +19,15 @@ from psycopg.rows import TupleRow, dict_row
 
 from negmem.core.models.grants import PURPOSES
 from negmem.db.dsn import Target
-from negmem.db.failures import NO_PRIVILEGE, DatabaseError, name_grant, translate, words_of
+from negmem.db.failures import (
+    NO_LOCK,
+    NO_PRIVILEGE,
+    DatabaseError,
+    name_grant,
+    name_holder,
+    translate,
+    words_of,
+)
 from negmem.db.loaders import BoundedMomentLoader
 from negmem.db.sqlfiles import Queries, blocks, fill
 from negmem.errors import NegmemError
@@ -319,14 +327,19 @@ class Database:
                 self._is_whole, self._broken = False, None
 
     def explained(self, error: DatabaseError) -> DatabaseError:
-        """The error, with the missing grant named where a privilege is what it lacks.
+        """The error, with the missing grant named where a privilege is what it lacks, or who holds the lock.
 
         Asks the catalog, once the transaction that failed is over.
         """
         connection = self._connection
-        if error.sqlstate != NO_PRIVILEGE or connection is None or connection.closed:
+        if error.sqlstate not in (NO_PRIVILEGE, NO_LOCK) or connection is None or connection.closed:
             return error
         if connection.info.transaction_status != pq.TransactionStatus.IDLE:
+            return error
+        if error.sqlstate == NO_LOCK:
+            words = {"schema": self.schema, "words": re.findall(r"\w+", error.statement)}
+            with contextlib.suppress(psycopg.Error, NegmemError):
+                name_holder(error, self.row("session", "lock_holders", words))
             return error
         params = {"schema": self.schema, "words": words_of(error.said)}
         with contextlib.suppress(psycopg.Error):

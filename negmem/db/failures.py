@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import psycopg
@@ -11,6 +11,7 @@ import psycopg
 from negmem.errors import NegmemError
 
 NO_PRIVILEGE = "42501"
+NO_LOCK = "55P03"
 
 
 class DatabaseError(NegmemError):
@@ -50,7 +51,7 @@ _KNOWN: dict[str, tuple[str, str, str]] = {
         "the server takes no writes",
         "connect to the primary, or set target_session_attrs=read-write with several hosts",
     ),
-    "55P03": (
+    NO_LOCK: (
         "lock_timeout",
         "another session holds the lock",
         "look for it in pg_stat_activity, then run the same command again",
@@ -140,6 +141,20 @@ def translate(error: psycopg.Error, statement: str = "") -> DatabaseError:
 def words_of(text: str) -> list[str]:
     """The words among which the server's sentence, in whatever language, names an object."""
     return re.findall(r"[^\s\"'`«»“”„]+", text)
+
+
+def name_holder(error: DatabaseError, holder: Mapping[str, Any] | None) -> None:
+    """Make a lock that was not had say who holds one on that table; no holder where it has let go meanwhile."""
+    if holder is None:
+        return
+    pid, since = holder["pid"], f" since {holder['since']} UTC" if holder["since"] else ""
+    error.why = (
+        f"pid {pid} ({holder['application']}) holds {holder['mode']} on {holder['relation']}{since}"
+        f" · {error.why}"
+    )
+    error.hint = (
+        f"SELECT * FROM pg_stat_activity WHERE pid = {pid};    then run the same command again"
+    )
 
 
 Groups = Callable[[str, int, list[str]], list[str]]

@@ -76,6 +76,25 @@ SELECT quote_ident(current_user), d.oid::bigint, 'DATABASE', quote_ident(d.datna
 FROM pg_database AS d
 WHERE d.datname = current_database() AND d.datname = ANY (%(words)s::name[]) AND NOT has_database_privilege(d.oid, 'CREATE');
 
+-- name: lock_holders
+-- params: schema, words
+-- returns: other sessions that hold locks on tables of the schema, the strongest lock first, of the tables that the
+--   statement names where it names any; with the strength of the lock as its place among the modes
+SELECT l.pid, COALESCE(NULLIF(a.application_name, ''), a.backend_type, 'unnamed') AS application,
+    c.relname::text AS relation, l.mode, to_char(a.xact_start AT TIME ZONE 'UTC', 'HH24:MI:SS') AS since
+FROM pg_locks AS l
+JOIN pg_class AS c ON c.oid = l.relation
+JOIN pg_namespace AS n ON n.oid = c.relnamespace
+LEFT JOIN pg_stat_activity AS a ON a.pid = l.pid
+WHERE l.locktype = 'relation' AND l.granted AND l.pid <> pg_backend_pid() AND c.relkind IN ('r', 'p')
+    AND l.database = (SELECT d.oid FROM pg_database AS d WHERE d.datname = current_database())
+    AND n.nspname = %(schema)s::name
+ORDER BY c.relname = ANY (%(words)s::name[]) DESC,
+    array_position(ARRAY['AccessExclusiveLock', 'ExclusiveLock', 'ShareRowExclusiveLock', 'ShareLock',
+        'ShareUpdateExclusiveLock', 'RowExclusiveLock', 'RowShareLock', 'AccessShareLock'], l.mode),
+    a.xact_start
+LIMIT 1;
+
 -- name: groups_holding
 -- params: schema, kind, oid, privileges
 -- returns: the roles that init --roles made for this schema and that hold all of these privileges, with what

@@ -194,6 +194,14 @@ def test_a_held_lock_is_waited_for_a_bounded_time_and_named(
     assert "another sync" in refused.value.why
     assert len(diff(session).changes) == 4
     holder.rollback()
+    holder.execute("LOCK TABLE negentropy.managed_objects IN SHARE MODE")
+    with pytest.raises(NegmemError) as refused:
+        sync(session)
+    assert refused.value.code == "lock_timeout"
+    assert f"pid {holder.info.backend_pid} (another sync) holds ShareLock on managed_objects" in (
+        refused.value.why
+    )
+    holder.rollback()
     assert len(sync(session).applied) == 4
 
 
