@@ -16,6 +16,8 @@ CREATE OR REPLACE FUNCTION :"schema".entity_candidates(
 RETURNS TABLE (rank bigint, id uuid, title text, content text, updated_at timestamptz, score double precision)
 LANGUAGE sql
 STABLE
+ROWS 5
+SET jit = off
 SET search_path = :"schema", :"vector_schema", pg_catalog, pg_temp
 AS $function$
     WITH owners AS (

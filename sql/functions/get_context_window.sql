@@ -94,7 +94,7 @@ BEGIN
         UNION ALL
         SELECT CASE WHEN s.kind = 'memory' AND m.metadata ->> 'subtype' = 'reflection' THEN 'reflection' ELSE s.kind END,
             COALESCE(m.content, fact_text(f.key, f.value)), s.score, f.fact_type = 'profile',
-            CASE WHEN m.metadata ->> 'subtype' = 'reflection' THEN 5 ELSE 7 END, s.ordinality
+            CASE WHEN m.metadata ->> 'subtype' = 'reflection' THEN 5 ELSE 8 END, s.ordinality
         FROM search_items(p_user_id, p_app_name, p_query, p_query_embedding,
             CASE WHEN p_query_embedding IS NULL THEN 'keyword' ELSE 'hybrid' END, c_candidates)
             WITH ORDINALITY AS s
@@ -106,7 +106,7 @@ BEGIN
         SELECT 'entity', e.content, e.score, false, 6, e.rank
         FROM entity_candidates(p_user_id, p_app_name, p_query) AS e
         UNION ALL
-        SELECT 'knowledge', k.content, k.score, false, 8, k.rank
+        SELECT 'knowledge', k.content, k.score, false, 7, k.rank
         FROM knowledge_candidates(p_user_id, p_app_name, p_query) AS k
         ORDER BY 5, 6
     LOOP

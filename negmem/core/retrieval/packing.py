@@ -29,8 +29,8 @@ _FILLED = (
     "profile",
     "reflections",
     "entities",
-    "found",
     "knowledge",
+    "found",
 )
 _FOUND = ("memories", "facts")
 # A text of more characters than this for each token fits in no case, and is not counted whole.

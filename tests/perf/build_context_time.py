@@ -1,0 +1,110 @@
+"""How long `build_context` takes for a user with 5,000 items, beside the search that it contains.
+
+    python -m tests.perf.build_context_time [--items 5000] [--rounds 60] [--embedder ready|local] [--server embedded]
+        [--realtime]
+
+Fills a fresh database: 70 in 100 items are memories, 10 each observations, entities and lessons; twenty fields of the
+profile. All stores are on. Each question is asked twice in turn: once as `build_context` within 1,500 tokens, which
+records what it shows, once as the search of the same level, kinds and number of rows, which does not. With `ready`
+embedding costs nothing in either; with `local` each embeds its question by the local model.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import statistics
+import time
+
+from negmem.core import installation
+from negmem.core.bench.scoring import percentile
+from negmem.core.learning import entities, learnings, machine, observations, profile, stores
+from negmem.core.retrieval.context import CANDIDATES
+from negmem.core.retrieval.search import search
+from negmem.core.session import Session, open_session
+from tests import servers
+from tests.perf.ingest_rate import ReadyEmbedder
+from tests.perf.search_latency import WARMING, before_all, fill, words_of
+from tests.support import databases
+
+ALL = {f"learning.{name}.enabled": "true" for name in stores.BUILT_IN}
+TYPES = ("person", "company", "project", "system")
+
+
+def furnish(session: Session, user: str, items: int) -> list[str]:
+    """Observations, entities with what is known of them, lessons, a profile; returns what may be asked of."""
+    chance = random.Random(3)
+    asked = []
+    for number in range(items // 10):
+        observations.observe(session, user, f"{words_of(chance, 8)} {number}")
+        key = f"e{number}"
+        asked.append(words_of(chance, 2))
+        entities.add(
+            session,
+            user,
+            key,
+            entity_type=chance.choice(TYPES),
+            name=asked[-1],
+            namespace="user",
+        )
+        entities.add_fact(session, user, key, words_of(chance, 8), namespace="user")
+        title = f"{asked[-1]} {number}"
+        learnings.save(
+            session, user, title=title, learning=words_of(chance, 20), namespace="user", anyway=True
+        )
+    for field in list(profile.BASE)[:4]:
+        if field != "birthday":
+            profile.set_field(session, user, field, words_of(chance, 2))
+    return asked
+
+
+def main() -> None:
+    """Fill a database of its own, measure, drop it."""
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("--items", type=int, default=5_000)
+    arguments.add_argument("--rounds", type=int, default=60)
+    arguments.add_argument("--embedder", choices=("ready", "local"), default="ready")
+    arguments.add_argument("--server", default="embedded")
+    arguments.add_argument("--realtime", action="store_true", help="ahead of all other programs")
+    given = arguments.parse_args()
+    database = databases.create(servers.ensure(given.server))
+    try:
+        with open_session(dsn=database.dsn, env={}, overrides=ALL) as session:
+            if given.embedder == "ready":
+                session.use_embedder(ReadyEmbedder(384))
+            installation.install(session)
+            memories = given.items * 7 // 10
+            fill(session, [memories])
+            user = f"user{memories}"
+            asked = furnish(session, user, given.items)
+            if given.realtime:
+                before_all(0, session.database.connection.info.backend_pid)
+            chance = random.Random(user)
+            built, searches = [], []
+            for number in range(given.rounds + WARMING):
+                question = f"{words_of(chance, 4)} {chance.choice(asked)}"
+                started = time.perf_counter()
+                context = machine.build_context(session, user, question)
+                took = (time.perf_counter() - started) * 1000
+                started = time.perf_counter()
+                answer = search(session, user, question, limit=CANDIDATES, record=False)
+                searched = (time.perf_counter() - started) * 1000
+                assert context.level == answer.level == "hybrid" and not context.failed
+                assert len(context.blocks) >= 4, [one.store for one in context.blocks]
+                if number >= WARMING:
+                    built.append(took)
+                    searches.append(searched)
+            print("| items | build_context p50 | p95 | search p50 | p95 | ratio of p50 |")
+            print("| --- | --- | --- | --- | --- | --- |")
+            ratio = statistics.median(built) / statistics.median(searches)
+            print(
+                f"| {given.items:,} | {statistics.median(built):.1f} ms | {percentile(built, 0.95):.1f} ms"
+                f" | {statistics.median(searches):.1f} ms | {percentile(searches, 0.95):.1f} ms"
+                f" | {ratio:.2f} |"
+            )
+    finally:
+        databases.drop(database)
+
+
+if __name__ == "__main__":
+    main()
