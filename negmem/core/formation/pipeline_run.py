@@ -223,7 +223,7 @@ def _try_step(work: Work, step: Step, hold: Hold) -> tuple[StepOutcome, bool]:
             why = f"; {error.why}" if error.why else ""
             passing = getattr(error, "sqlstate", "") in _PASSING
             return StepOutcome("failed", f"{error.code}: {error.message}{why}"), passing
-        log.exception("step %s met a bug", step.name)
+        log.error("step %s met a bug", step.name, exc_info=log.isEnabledFor(logging.DEBUG))
         return StepOutcome("failed", f"internal_error: {type(error).__name__}: {error}"), False
 
 

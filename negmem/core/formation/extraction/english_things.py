@@ -14,7 +14,7 @@ _CUT = re.compile(
     re.I,
 )
 _TAIL = re.compile(
-    r"(?:,?\s+(?:very much|so much|a lot|a ton|lots|too much|too|as well|though|anymore|any more|any longer|at all|either|now|these days|nowadays"
+    r"(?:,?\s+(?:really|very much|so much|a lot|a ton|lots|too much|too|as well|though|anymore|any more|any longer|at all|either|now|these days|nowadays"
     r"|lately|recently|right now|the most|the best|best|most of all|above all|in general|generally|personally|tbh|lol|haha|to be honest"
     r"|honestly|please|again|already|anyway|for (?:years|ages|a while|a long time|as long as i can remember)|since childhood|since i was (?:a kid|little|young|a child)"
     r"|at the moment|currently|by the way|btw|ever since|so far|again|from time to time|in particular|of all time|ever|over everything|more than anything(?: else)?|with (?:a |all my )?passion|by far|immensely|dearly|deeply"

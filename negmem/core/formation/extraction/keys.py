@@ -24,7 +24,7 @@ _ACTS = {
 }  # fmt: skip
 _CHINESE_TAIL = re.compile(r"(?:了|的|啊|呀|呢|哦|喔|啦|嘛|哈|吧|什么的|之类的?|等等?){1,6}$")
 _TAIL = re.compile(
-    r"(?:\s+(?:very much|so much|a lot|lots|too|as well|though|anymore|any more|at all|either|now|these days"
+    r"(?:,?\s+(?:really|very much|so much|a lot|lots|too|as well|though|anymore|any more|at all|either|now|these days"
     r"|lately|right now|the most|best|most|more|in general|generally|personally|tbh|lol|haha|to be honest|"
     r"honestly|please|again|already|nowadays|anyway|in particular|most of all|above all)){1,6}$"
 )
