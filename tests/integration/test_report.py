@@ -15,6 +15,7 @@ from negmem.core.models.report import SECTIONS
 from negmem.core.report import sections
 from negmem.core.report.making import make_report
 from negmem.core.report.page import render_page
+from negmem.core.retrieval import metrics
 from negmem.core.session import Session
 from negmem.db.sqlfiles import blocks
 from tests.support.cli import CliRunner
@@ -142,11 +143,15 @@ def test_reads_are_bounded(
         many <= few + 5
     )  # the plans that doctor looks at where there is a user to look at them for
     whole = make_report(session)
+    database.rows("ANALYZE negentropy.memories")
     monkeypatch.setattr(sections, "SAMPLE_PAGES", 4)
+    monkeypatch.setattr(metrics, "_SAMPLE_ROWS", 400)
     sampled = make_report(session)
     assert whole.growth and sampled.growth and whole.retention and sampled.retention
     assert not whole.growth.is_sampled and sampled.growth.is_sampled
-    assert sampled.retention.is_sampled
+    assert sampled.retention.is_sampled and sampled.retrieval
+    (mean,) = [one for one in sampled.retrieval.metrics.layers if one.name == "mean_retention"]
+    assert "of a sample" in mean.basis
     assert 0.2 < sampled.growth.live / whole.growth.live < 5  # an estimate of the whole
     assert "Large tables were read through a sample" in render_page(sampled)
     text = session.database.queries

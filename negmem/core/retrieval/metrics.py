@@ -93,7 +93,7 @@ def read(session: Session, user: str | None) -> Figures:
     now: datetime = clock["now"]
     spans = {days: timedelta(days=days) for days in DAYS}
     month = {"since": now - spans[30], "until": now}
-    size = database.row("metrics", "size")
+    size = database.row("metrics", "size", {})  # parameters, so that %% is read as %
     rows = 0 if size is None else int(size["memories"])
     percent = 100.0 if rows <= _SAMPLE_ROWS else 100.0 * _SAMPLE_ROWS / rows
     feedback = database.row("metrics", "feedback", {**scope, **month})
