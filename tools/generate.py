@@ -13,6 +13,7 @@ from tools.generators.completions import completion_files
 from tools.generators.documents import schemas
 from tools.generators.inventory import inventory
 from tools.generators.reference import reference, schema_file
+from tools.generators.roles import role_matrix
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -26,6 +27,7 @@ def generated() -> dict[Path, str]:
         files[ROOT / "completions" / name] = text
     files[ROOT / "docs" / "cli.md"] = reference(tree)
     files[ROOT / "docs" / "data-inventory.md"] = inventory()
+    files[ROOT / "docs" / "role-matrix.md"] = role_matrix()
     for name, schema in schemas().items():
         text = json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
         files[ROOT / "docs" / "schemas" / schema_file(name)] = text

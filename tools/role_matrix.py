@@ -65,7 +65,9 @@ MATRIX: list[Case] = [
     # set-up and health
     *owners("init"),
     Case("init --roles", YES, "roles_not_created", "roles_not_created", "roles_not_created"),
-    *everybody("doctor", "db migrate", "config show", "config export", "diff", "sync"),
+    *everybody(
+        "doctor", "db migrate", "config show", "config export", "config history", "diff", "sync"
+    ),
     # what runs by itself
     *everybody(
         "automation show",
@@ -173,7 +175,7 @@ MATRIX: list[Case] = [
     *everybody("retention curve $ONE --user ann", "retention explain $ONE --user ann"),
     *writers("retention purge --yes"),
     # embedding, measuring
-    *everybody("embed status", "report --out $FOLDER/report$N.html"),
+    *everybody("top", "embed status", "report --out $FOLDER/report$N.html"),
     *owners("embed migrate --cancel --yes", "bench history"),
     *nobody(
         "bench retrieval --dataset own --data $BENCH",
@@ -188,10 +190,13 @@ MATRIX: list[Case] = [
         "audit verify",
         "audit erase --user $LEAVER --yes",
         "audit replay $ERASED --yes",
+    ),
+    *trail(
+        "audit history --user ann",
+        "audit head",
         "audit export --user ann --output $FOLDER/out$N.jsonl",
         "audit disclose --user ann --output $FOLDER/page$N.html",
     ),
-    *trail("audit history --user ann", "audit head"),
     *everybody("user show --user ann", "pii scan --user ann"),
     *writers(
         "user pause --user $PERSON",
@@ -219,6 +224,7 @@ WITHOUT_ROLE: dict[str, str] = {
     "config schema": "prints what the program knows",
     "config path": "names a file",
     "bench judge": "as bench retrieval, once a language model is configured",
+    "mcp serve": "offers tools; each call answers as `tools call` does",
     "completions show": "prints what the program knows",
     "completions install": "writes a file",
 }

@@ -74,7 +74,7 @@ TABLES: dict[str, tuple[str, str, str]] = {
     "shared_item_versions": (_WRITE, _READ, _READ),
     "proposals": (_WRITE, _READ, _READ),
     "decisions": (_WRITE, _READ, _READ),
-    "tool_calls": (_WRITE, _NOTHING, _NOTHING),
+    "tool_calls": (_WRITE, _NOTHING, _READ),
     # the queue; configuration and jobs are the owner's to change
     "consolidation_jobs": (_WRITE, _READ, _READ),
     "installation": (_INSTALLATION, _INSTALLATION, _INSTALLATION),
@@ -96,6 +96,8 @@ TABLES: dict[str, tuple[str, str, str]] = {
 SEQUENCES: dict[str, tuple[str, str, str]] = {
     "events_sequence_num_seq": ("USAGE", _NOTHING, _NOTHING),
 }
+# What the owner may do to a table, where that is not everything.
+SCHEMA_OWNED: dict[str, str] = {"memory_audit_logs": "R, adds"}
 # Functions run with the caller's rights: whoever may call one still needs the tables. The exceptions run as
 # the owner.
 _FUNCTIONS = ("EXECUTE", "EXECUTE", "EXECUTE")
