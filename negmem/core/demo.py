@@ -56,6 +56,11 @@ def environment() -> dict[str, str]:
     }
 
 
+def page() -> Path:
+    """Where the report's page goes."""
+    return embedded.home() / "demo" / "report.html"
+
+
 def clear(variables: Mapping[str, str]) -> None:
     """Remove what an earlier demo left, so that each run shows the same."""
     Path(variables["NEGMEM_CONFIG"]).unlink(missing_ok=True)
@@ -104,4 +109,5 @@ def steps() -> list[Step]:
             "what pruning would take, before it takes it",
             ("curator", "prune", "--user", "maya", "--max-count", "10", "--dry-run"),
         ),
+        Step("the whole on one page, for a browser", ("report", "--out", str(page()))),
     ]
