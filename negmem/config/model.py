@@ -261,16 +261,19 @@ class Retrieval(Section):
     semantic_weight: float = key(0.4, "weight 0..1 of the vectors in a hybrid search", ge=0, le=1)
     keyword_weight: float = key(0.6, "weight 0..1 of the words in a hybrid search", ge=0, le=1)
     neighbours_weight: float = key(
-        0.5,
+        0.65,
         "weight 0..2 of the turns beside a turn, its own words 1; 0 switches it off",
         ge=0,
         le=2,
     )
     session_weight: float = key(
-        0.3, "weight 0..2 of the best turn of its session; 0 switches it off", ge=0, le=2
+        0.45, "weight 0..2 of the best turn of its session; 0 switches it off", ge=0, le=2
     )
     speaker_boost: float = key(
-        0.2, "share 0..1 added where the question names who speaks; 0 switches it off", ge=0, le=1
+        0.1,
+        "share 0..1 added where the question names who speaks, thrice where it is the user; 0: off",
+        ge=0,
+        le=1,
     )
     intent_boost: float = key(
         0.15, "share 0..1 added for the type that the question asks for; 0: off", ge=0, le=1

@@ -14,7 +14,9 @@
 --              that of its thread, divided by the sum of these weights. Beside it: the better of the turns before and
 --              after where somebody else speaks; of its thread: the best, where more than one speaks. Notes of one
 --              speaker are no conversation: their own base stands in. What stands alone keeps its base
---   speaker    p_speaker of all that, where the question names the turn's speaker: by name, or as "I" the user
+--   speaker    p_speaker of all that, where the question names the turn's speaker; three times it, where the question
+--              says "I" and not "you" and the user speaks: who asks about himself knows who said it, who asks about
+--              another may name the wrong one
 --   intent     p_intent of all that for the type of memory that the question asks for (query_intent()), a fifth of it
 --              for the types beside it
 --   relevance  what learned relevance adds or takes: times (relevance_weight - 1); and the cut at a score of 1
@@ -44,9 +46,9 @@ CREATE OR REPLACE FUNCTION :"schema".ranked_items(
     p_kinds text[] DEFAULT '{memory,fact}',
     p_allowed uuid[] DEFAULT NULL,
     p_context boolean DEFAULT true,
-    p_neighbours double precision DEFAULT 0.5,
-    p_session double precision DEFAULT 0.3,
-    p_speaker double precision DEFAULT 0.2,
+    p_neighbours double precision DEFAULT 0.65,
+    p_session double precision DEFAULT 0.45,
+    p_speaker double precision DEFAULT 0.1,
     p_intent double precision DEFAULT 0.15,
     p_relevance boolean DEFAULT true,
     p_postings integer DEFAULT 40000
@@ -450,9 +452,10 @@ BEGIN
     ),
     named AS (
         SELECT s.*, s.semantic_part + s.keyword_part + s.neighbours_part + s.session_part AS said,
-            v_context AND (v_says_i AND s.role = 'user'
-                OR position(' ' || lower(s.name) || ' ' IN v_question) > 0
-                OR octet_length(s.name) > length(s.name) AND position(s.name IN p_query) > 0) AS is_named,
+            CASE WHEN NOT v_context THEN 0 WHEN v_says_i AND s.role = 'user' THEN LEAST(1, 3 * p_speaker)
+                WHEN position(' ' || lower(s.name) || ' ' IN v_question) > 0
+                    OR octet_length(s.name) > length(s.name) AND position(s.name IN p_query) > 0 THEN p_speaker
+                ELSE 0 END AS named,
             CASE WHEN v_intent IS NULL THEN 0 WHEN s.type = v_intent THEN p_intent
                 WHEN s.type = ANY (v_beside) OR s.store = c_fact AND 'fact' = ANY (v_beside) THEN p_intent / 5
                 ELSE 0 END AS wanted
@@ -460,7 +463,7 @@ BEGIN
         OFFSET 0
     ),
     spoken AS (
-        SELECT n.*, CASE WHEN n.is_named THEN round(p_speaker * n.said)::bigint ELSE 0 END AS speaker_part
+        SELECT n.*, round(n.named * n.said)::bigint AS speaker_part
         FROM named AS n
         OFFSET 0
     ),

@@ -27,9 +27,9 @@ CREATE OR REPLACE FUNCTION :"schema".search_items(
     p_until timestamptz DEFAULT NULL,
     p_metadata jsonb DEFAULT NULL,
     p_falls boolean DEFAULT true,
-    p_neighbours double precision DEFAULT 0.5,
-    p_session double precision DEFAULT 0.3,
-    p_speaker double precision DEFAULT 0.2,
+    p_neighbours double precision DEFAULT 0.65,
+    p_session double precision DEFAULT 0.45,
+    p_speaker double precision DEFAULT 0.1,
     p_intent double precision DEFAULT 0.15,
     p_relevance boolean DEFAULT true
 )

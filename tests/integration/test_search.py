@@ -271,7 +271,9 @@ def test_a_turn_takes_from_its_neighbours_and_its_speaker(session: Session) -> N
     ranked = {r.id: r for r in answer.results}
     parts = {i: ranked[i].explain.contributions for i in ids if ranked[i].explain}  # type: ignore[union-attr]
     assert parts[ids[1]].neighbours > parts[ids[3]].neighbours
-    assert parts[ids[1]].speaker > 0 and parts[ids[0]].speaker == 0
+    first = parts[ids[1]]
+    said = first.semantic + first.keyword + first.neighbours + first.session
+    assert first.speaker == pytest.approx(0.1 * said, abs=2e-6) and parts[ids[0]].speaker == 0
     assert parts[ids[2]].session == parts[ids[0]].session > 0
     alone = ask(session, "Bo and the red bicycle", level="keyword", explain=True)
     assert {r.id for r in alone.results} == {ids[0], ids[1], ids[3]}
@@ -286,10 +288,10 @@ def test_notes_of_one_speaker_are_no_neighbours(session: Session) -> None:
     working = found[ids[1]].explain
     assert working is not None
     parts = working.contributions
-    # Its own base stands in for what a conversation would give: 1, 0.5 and 0.3 times it, over 1.8.
+    # Its own base stands in for what a conversation would give: 1, 0.65 and 0.45 times it, over 2.1.
     own = parts.semantic + parts.keyword
-    assert parts.neighbours == pytest.approx(0.5 * own, abs=2e-6)
-    assert parts.session == pytest.approx(0.3 * own, abs=2e-6)
+    assert parts.neighbours == pytest.approx(0.65 * own, abs=2e-6)
+    assert parts.session == pytest.approx(0.45 * own, abs=2e-6)
 
 
 def test_learned_relevance_moves_a_result_and_is_capped(

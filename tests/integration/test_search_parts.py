@@ -44,7 +44,9 @@ def parts_of(answer: SearchAnswer) -> dict[str, dict[str, float]]:
 
 def test_what_the_asker_says_counts_for_questions_in_the_first_person(session: Session) -> None:
     mine = parts_of(ask(session, "where is my red bicycle?", explain=True))
-    assert mine[TALK[0][1]]["speaker"] > 0 == mine[TALK[1][1]]["speaker"]
+    own, other = mine[TALK[0][1]], mine[TALK[1][1]]
+    assert own["speaker"] == pytest.approx(0.3 * (sum(own.values()) - own["speaker"]), abs=2e-6)
+    assert other["speaker"] == 0
     for question in (
         "where is the red bicycle?",
         "where did you say my bicycle is?",

@@ -45,7 +45,7 @@ def draw_answer(console: Console, answer: SearchAnswer, query: str, user: str) -
             console.out(head + _content(console, result, len(head)))
     if not answer.results:
         console.out("  nothing found")
-    elif answer.shortfall:
+    if answer.shortfall:
         console.note(f"  {answer.shortfall}")
     _draw_why_not(console, answer)
     if console.common.verbose:

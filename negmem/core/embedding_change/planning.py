@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import socket
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -56,7 +58,12 @@ def status(session: Session) -> EmbedStatus:
         state=state,
         configured=configured,
         configured_reason=reason,
-        models=models,
+        models=[
+            one.model_copy(update={"working": None})
+            if one.working is not None and is_gone(one.working)
+            else one
+            for one in models
+        ],
         next=command,
     )
 
@@ -90,6 +97,20 @@ def stored_models(session: Session) -> list[StoredModel]:
         )
         for row in session.database.rows("embed", "models", {"app_name": session.app})
     ]
+
+
+def is_gone(holder: str) -> bool:
+    """Whether the process that holds a lease ran on this machine and no longer does."""
+    host, _, process = holder.rpartition(" ")
+    if host != socket.gethostname() or not process.isdigit():
+        return False
+    try:
+        os.kill(int(process), 0)
+    except ProcessLookupError:
+        return True
+    except PermissionError:
+        return False
+    return int(process) == os.getpid()
 
 
 def _active(models: list[StoredModel]) -> StoredModel | None:

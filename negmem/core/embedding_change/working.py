@@ -11,7 +11,7 @@ from typing import Any
 
 from psycopg.types.json import Jsonb
 
-from negmem.core.embedding_change.planning import ChangePlan, stored_models
+from negmem.core.embedding_change.planning import ChangePlan, is_gone, stored_models
 from negmem.core.models.embed import EmbedChange
 from negmem.core.session import Session
 from negmem.core.text.indexed import embedded_text
@@ -77,6 +77,7 @@ def apply(
             switched = _swap(session, model_id, work)
             if planned.embedder is not None:  # what came in between
                 _pass(session, planned, model_id, holder, work, max_cost_usd, on_progress)
+        if work.stopped is None:
             _recentre_topics(session, model_id)
     finally:
         scope = {"app_name": session.app, "model_id": model_id, "by": holder}
@@ -118,7 +119,7 @@ def _take(session: Session, model_id: int) -> str:
     mine = f"{socket.gethostname()} {os.getpid()}"
     found = next((m for m in stored_models(session) if m.id == model_id), None)
     working = None if found is None else found.working
-    over = working if working is not None and _is_gone(working) else mine
+    over = working if working is not None and is_gone(working) else mine
     if not _renew(session, model_id, mine, over):
         raise NegmemError(
             "embedding_change_running",
@@ -138,20 +139,6 @@ def _renew(session: Session, model_id: int, mine: str, over: str) -> bool:
         "seconds": _LEASE_S,
     }
     return session.database.row("embed", "lease", params) is not None
-
-
-def _is_gone(holder: str) -> bool:
-    """Whether the process that holds a lease ran on this machine and no longer does."""
-    host, _, process = holder.rpartition(" ")
-    if host != socket.gethostname() or not process.isdigit():
-        return False
-    try:
-        os.kill(int(process), 0)
-    except ProcessLookupError:
-        return True
-    except PermissionError:
-        return False
-    return int(process) == os.getpid()
 
 
 def _catch_up(
@@ -295,7 +282,7 @@ def _drop(session: Session, planned: ChangePlan) -> int:
     for model in stored_models(session):
         if model.status != wanted:
             continue
-        if model.working is not None and not _is_gone(model.working):
+        if model.working is not None and not is_gone(model.working):
             raise NegmemError(
                 "embedding_change_running",
                 "another process works at this change",
