@@ -289,6 +289,7 @@ class AsyncUsers(_Noun):
     """`mem.user`: what stands for a person: a pause, an objection, a legal hold."""
 
     show = _awaited_of("user", api.Users.show)
+    picture = _awaited_of("user", api.Users.picture)
     pause = _awaited_of("user", api.Users.pause)
     resume = _awaited_of("user", api.Users.resume)
     hold = _awaited_of("user", api.Users.hold)
@@ -355,6 +356,7 @@ class AsyncAutomation(_Noun):
     run = _awaited_of("automation", api.Automation.run)
     logs = _awaited_of("automation", api.Automation.logs)
     purge = _awaited_of("automation", api.Automation.purge)
+    history = _awaited_of("automation", api.Automation.history)
 
 
 class AsyncConsolidation(_Noun):

@@ -8,6 +8,7 @@ from negmem.api.arguments import Noun
 
 if TYPE_CHECKING:
     from negmem.core.models.change import AutomationSnapshot, JobSwitch, Reconciled
+    from negmem.core.models.config import ConfigHistory
     from negmem.core.models.job import JobRun, PurgedRuns, RunLog
 
 
@@ -55,3 +56,9 @@ class Automation(Noun):
         from negmem.core.automation.job_runs import logs
 
         return logs(self._owner.session, job, limit=limit)
+
+    def history(self, *, limit: int = 20) -> ConfigHistory:
+        """Who changed which keys of the stored config, when and by which command; newest first."""
+        from negmem.core.automation.stored import history
+
+        return history(self._owner.session, limit=limit)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from negmem.cli.exits import ExitCode
-from negmem.cli.options import Common, command, new_app
+from negmem.cli.options import Common, Limit, command, new_app
 from negmem.errors import UsageError
 
 if TYPE_CHECKING:
@@ -146,6 +146,19 @@ def export(common: Common) -> int:
 
 def _draw_export(console: Console, exported: Any) -> None:
     console.out(exported.yaml.rstrip("\n"))
+
+
+@command(app, "history", path="config history")
+def history(common: Common, limit: Limit = 20) -> int:
+    """Show who changed which keys of the stored config, when and by which command."""
+    from negmem.cli.render.config import draw_history
+    from negmem.core.automation import stored
+
+    with common.session() as session:
+        session.require_installed()
+        found = stored.history(session, limit=limit)
+        common.console.answer("config.history/1", found, draw_history)
+    return ExitCode.DONE
 
 
 @command(app, "validate", path="config validate")

@@ -33,3 +33,13 @@ history AS (
     FROM changed AS c
 )
 SELECT app_name, config, revision, is_main, updated_by, updated_at FROM changed;
+
+-- name: history
+-- params: app_name, limit
+-- returns: revisions, newest first, each with the document before it; total counts all
+SELECT h.revision, h.config, lag(h.config) OVER (ORDER BY h.revision) AS config_before, h.changed_by, h.reason, h.changed_at,
+    count(*) OVER () AS total
+FROM :"schema".memory_automation_config_history AS h
+WHERE h.app_name = %(app_name)s::varchar
+ORDER BY h.revision DESC
+LIMIT %(limit)s::integer;

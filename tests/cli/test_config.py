@@ -163,3 +163,22 @@ def test_an_app_without_a_row_is_told_how_to_get_one(negmem: CliRunner) -> None:
     result = negmem("config", "export", "--app", "elsewhere")
     assert result.code == 1
     assert "negmem init --app elsewhere" in result.stderr
+
+
+def test_the_history_of_the_stored_config(negmem: CliRunner) -> None:
+    negmem("config", "set", "automation.retention.min_age_days", "30").ok()
+    negmem("automation", "enable", "cleanup_memories").ok()
+    found = negmem("config", "history", "--json").ok().json
+    assert [(one["revision"], one["reason"]) for one in found["revisions"][:2]] == [
+        (3, "automation enable cleanup_memories"),
+        (2, "config set"),
+    ]
+    assert found["revisions"][1]["changes"] == [
+        {"key": "automation.retention.min_age_days", "before": 640, "after": 30}
+    ]
+    assert all(one["actor"] and one["at"].endswith("Z") for one in found["revisions"])
+    text = negmem("config", "history", "-n", "1").ok().stdout
+    assert "      automation.retention.auto_cleanup_enabled  false → true\n" in text
+    assert text.endswith("1 of 3 revisions (-n 3)\n")
+    unknown = negmem("config", "history", "--app", "订单", "--json")
+    assert (unknown.code, unknown.json["error"]["code"]) == (1, "app_unknown")

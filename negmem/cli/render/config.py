@@ -9,7 +9,7 @@ from negmem.cli.render.text import one_line
 
 if TYPE_CHECKING:
     from negmem.cli.render.console import Console
-    from negmem.core.models.config import ConfigChange, ConfigShown
+    from negmem.core.models.config import ConfigChange, ConfigHistory, ConfigShown
 
 
 def _text(value: Any) -> str:
@@ -41,3 +41,16 @@ def draw_change(console: Console, change: ConfigChange) -> None:
     verb = "would set" if change.dry_run else "set"
     before, after = _text(change.before), _text(change.after)
     console.out(f"{verb}  {change.key}  {before} → {after}  ({place})")
+
+
+def draw_history(console: Console, found: ConfigHistory) -> None:
+    """A line a revision, then a line a key of it."""
+    for one in found.revisions:
+        console.out(
+            f"{one.revision:>4}  {one.at:%Y-%m-%d %H:%M:%S} UTC  {one_line(one.actor)}  {one_line(one.reason)}"
+        )
+        for change in one.changes:
+            before, after = _text(change.before), _text(change.after)
+            console.out(f"      {change.key}  {before} → {after}")
+    if found.truncated:
+        console.out(f"{len(found.revisions)} of {found.total} revisions (-n {found.total})")

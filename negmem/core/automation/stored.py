@@ -9,9 +9,18 @@ from psycopg.types.json import Jsonb
 
 from negmem.config.automation import PREFIX, check_value, effective_automation, set_in_document
 from negmem.config.render import render_document
-from negmem.core.models.config import ConfigChange, ConfigExport, StoredConfig
+from negmem.core.models.config import (
+    ConfigChange,
+    ConfigExport,
+    ConfigHistory,
+    ConfigRevision,
+    KeyChange,
+    StoredConfig,
+)
 from negmem.core.session import Session
-from negmem.errors import NegmemError
+from negmem.errors import NegmemError, UsageError
+
+_MOST_REVISIONS = 10_000
 
 
 def read_stored(session: Session, *, for_update: bool = False) -> StoredConfig:
@@ -121,6 +130,58 @@ def export(session: Session) -> ConfigExport:
         updated_at=stored.updated_at,
         yaml=render_document(document),
     )
+
+
+def history(session: Session, *, limit: int = 20) -> ConfigHistory:
+    """Who changed which keys of the stored document, when and by which command; newest first.
+
+    Raises: NegmemError `app_unknown`, UsageError `limit_invalid`.
+    """
+    if limit < 1:
+        raise UsageError(
+            "limit_invalid",
+            "a page has one revision at least",
+            why=f"got {limit}",
+            hint="negmem config history -n 20",
+        )
+    read_stored(session)
+    rows = session.database.rows(
+        "config", "history", {"app_name": session.app, "limit": min(limit, _MOST_REVISIONS)}
+    )
+    total = rows[0]["total"] if rows else 0
+    revisions = [
+        ConfigRevision(
+            revision=row["revision"],
+            at=row["changed_at"],
+            actor=row["changed_by"],
+            reason=row["reason"],
+            changes=_key_changes(row["config_before"] or {}, row["config"]),
+        )
+        for row in rows
+    ]
+    return ConfigHistory(
+        app=session.app, revisions=revisions, total=total, truncated=len(rows) < total
+    )
+
+
+def _key_changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[KeyChange]:
+    old, new = _leaves(before), _leaves(after)
+    return [
+        KeyChange(key=key, before=old.get(key), after=new.get(key))
+        for key in sorted({*old, *new})
+        if old.get(key) != new.get(key)
+    ]
+
+
+def _leaves(document: Mapping[str, Any], prefix: str = PREFIX) -> dict[str, Any]:
+    """A document as dotted paths under automation."""
+    found: dict[str, Any] = {}
+    for key, value in document.items():
+        if isinstance(value, Mapping):
+            found |= _leaves(value, f"{prefix}{key}.")
+        else:
+            found[f"{prefix}{key}"] = value
+    return found
 
 
 def _warn_of_declaration(session: Session, key: str, value: object) -> None:

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from negmem.core.models.base import Model
+from negmem.core.models.memory import Instant
 
 Source = Literal["flag", "variable", "yaml", "default", "stored"]
 
@@ -68,6 +69,33 @@ class ConfigExport(Model):
     updated_by: str | None
     updated_at: datetime
     yaml: str
+
+
+class KeyChange(Model):
+    """A key under automation, and its value before and after; None where it was not in the document."""
+
+    key: str
+    before: Any
+    after: Any
+
+
+class ConfigRevision(Model):
+    """One change of the stored document: by whom, when, by which command, and which keys."""
+
+    revision: int
+    at: Instant
+    actor: str
+    reason: str
+    changes: list[KeyChange]
+
+
+class ConfigHistory(Model):
+    """The changes of an app's stored document, newest first. `total` counts all of its revisions."""
+
+    app: str
+    revisions: list[ConfigRevision]
+    total: int
+    truncated: bool
 
 
 class ConfigPath(Model):
