@@ -8,7 +8,11 @@ from negmem.core.diagnostics.registry import Found, check
 _SHOWN = 6
 
 
-@check("row_security_incomplete", "schema", needs=("stored_config_invalid",))
+@check(
+    "row_security_incomplete",
+    "schema",
+    needs=("schema_outdated", "table_missing", "config_missing", "stored_config_invalid"),
+)
 def row_security_incomplete(probe: Probe) -> Found | None:
     """Where row-level security was asked for, every table whose rows have an owner has its policies."""
     if probe.plan is None:
