@@ -112,8 +112,19 @@ class Registry:
         return register
 
     def ordered(self) -> list[Check]:
-        """Area by area, slow ones last."""
-        return sorted(self.checks.values(), key=lambda c: (c.slow, AREAS.index(c.area)))
+        """Area by area, slow ones last, and each after those that it needs."""
+        found: dict[str, Check] = {}
+
+        def place(one: Check) -> None:
+            for code in one.needs:
+                if code not in found:
+                    place(self.checks[code])
+            found[one.code] = one
+
+        for one in sorted(self.checks.values(), key=lambda c: (c.slow, AREAS.index(c.area))):
+            if one.code not in found:
+                place(one)
+        return list(found.values())
 
     def with_needs(self, codes: tuple[str, ...]) -> set[str]:
         """The codes and, transitively, those that they need."""
