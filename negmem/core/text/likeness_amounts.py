@@ -78,7 +78,7 @@ _BOTH_HALVES = re.compile(
     r"\b(\d{1,2}(?::\d{2})?) ?(?:to|until|till|-|–) ?(\d{1,2}(?::\d{2})?) ?(a\.?m\b\.?|p\.?m\b\.?)"
 )
 _A_DAY_ZH = re.compile(
-    r"(?<![第每十百千零\d])一(天|周|星期|个月|年)(?=[^，。内后前里]{0,6}(?:次|步|杯|片|遍|顿|升|小时|公里))"
+    r"(?<![第每十百千零\d])一(天|周|星期|个月|年)(?=[^，。内后前里]{0,12}(?:次|步|杯|片|遍|顿|升|小时|公里))"
 )
 _O_CLOCK = re.compile(r"\b(\d{1,2}) ?o'clock\b(?:\s*(a\.?m\b\.?|p\.?m\b\.?))?")
 # Days that have a name; those that move through the year have no date.
@@ -140,6 +140,7 @@ def marked_amounts(text: str) -> str:
     text = _BOTH_HALVES.sub(r"\1 \3 to \2 \3", text)
     text = _AT_HOUR.sub(lambda m: f"at {_time(_hour(m[1]), 0, None)}", text)
     text = _A_DAY_ZH.sub(r"每\1", text)
+    text = re.sub("(?<![第每])一(?:个)?晚上?(?=睡)", "每晚", text)
     text = _A_BIT_ZH.sub("", text)
     text = _IN_THE.sub(lambda m: f"{m[1]} {'am' if m[2] == 'morning' else 'pm'}", text)
     text = re.sub(r"\ba (?=(?:hundred|thousand|million)\b)", "one ", text)

@@ -121,6 +121,17 @@ _SUPPORT_VERB = re.compile(
 _FRONTED = re.compile(
     r"^(before|after) (?!§)(\w+(?: \w+)?),? ((?:the )?(?:user|team|i|we|they|he|she) .+?)[.!]?$"
 )
+# "you find the X on", "keeps forgetting", "the number of X is 3", "the band the user likes most is"
+_FOUND = re.compile(
+    r"^(?:you|one)(?: can| will)? finds? ([^,;.]{1,40}?) (on|in|at|under|behind|beside|next)\b ?"
+)
+_KEEPS = re.compile(r"\bkeeps? (?:on )?(?=\w{3,}ing\b)(\w+)")
+_NUMBER_OF = re.compile(
+    r"\bthe ((?:maximum|minimum|most|least) )?number of (\w+(?: \w+)?) is (§n:[^§]*§)"
+)
+_LIKED_MOST = re.compile(
+    r"^the (\w+) (?:that |which )?(?:the )?(user|i) (?:likes?|loves?|enjoys?) (?:the )?(?:most|best) is\b"
+)
 _CONVERSES = {
     "bought": "sold",
     "buys": "sells",
@@ -190,6 +201,10 @@ def english_form(text: str) -> str:
     text = _SUPPORT_VERB.sub(lambda m: m[1] or "", text)
     text = re.sub(r"\b(?:is|am|are) an? (\w+) lover\b", r"loves \1", text)
     text = re.sub(r"^([^,;]{1,30}?) reports? to ([^,;.]{1,30}?)[.!]?$", r"\2 manage \1", text)
+    text = _FOUND.sub(r"\1 \2 ", text)
+    text = _KEEPS.sub(r"often \1", text)
+    text = _NUMBER_OF.sub(r"\1 \3 \2", text)
+    text = _LIKED_MOST.sub(r"\2 favourite \1 is", text)
     text = _FRONTED.sub(_put_in_order, text)
     text = _CONVERSE.sub(lambda m: f"{m[4]} {_CONVERSES[m[2]]} {m[3]} to {m[1]}", text)
     text = re.sub(
@@ -309,10 +324,28 @@ _CONVERSE_ZH = re.compile(
 )
 
 
+# One wording for what is said in several; each keeps what is said of whom.
+_SAID_ZH = (
+    (re.compile("第一语言"), "母语"),
+    (re.compile("一儿一女"), "一个儿子和一个女儿"),
+    (re.compile("含([^，,。含]{1,6}?)的(?:东西|食物|食品)"), r"\1"),
+    (re.compile("坐([车船])(?:就|都|容易)?会?晕"), r"晕\1"),
+    (re.compile("一[碰闻吃喝]([^，,。]{1,6}?)就(?=过敏)"), r"\1"),
+    (re.compile("(?:住得?|家)离([^，,。]{1,8}?)[很挺比较]{0,2}近"), r"住在\1附近"),
+    (re.compile("(?:的?家)就?在(?=[^，,。]{1,8}?附近)"), "住在"),
+    (re.compile("过(?=[大长多小高慢快短少重晚早](?!年|于))"), "太"),
+    (re.compile("最(?:喜欢|喜爱|爱)的(?:食物|食品|菜|饮料|零食|水果)是"), "最喜欢"),
+    (re.compile("是教([^，,。]{1,6}?)的(?=[。.!！]?$)"), r"是\1老师"),
+    (re.compile("给([^，,。]{1,6}?)(?:取名|起名)(?:叫做?|为)?"), r"\1叫"),
+    (re.compile("(游|跑|洗|散|睡)([^，,。]{1,4}?[次回])(泳|步|澡|觉)"), r"\1\3\2"),
+)
+
+
 def chinese_form(text: str) -> str:
     """Chinese with the doer first: X 由 Y 负责, X 的负责人是 Y → Y 负责 X; B 之前先 A → 先 A 再 B; 对 X 过敏 → X 过敏."""
     text = text.strip()
-    text = text.replace("第一语言", "母语")
+    for pattern, plain in _SAID_ZH:
+        text = pattern.sub(plain, text)
     text = re.sub("没(?=人)", "没有", text)
     text = re.sub(
         "(?:已经?)?不(?![再会能想得是错])([^，。不]{1,10}?)了(?=[。.!！]?$)", r"不再\1", text
@@ -342,6 +375,7 @@ def chinese_form(text: str) -> str:
     text = _COMPARED_ZH.sub(
         lambda m: f"{m[2]}比{m[1]}{m[3] or ''}{_LESSER_ZH[m[4]]}{m[5] or ''}", text
     )
+    text = re.sub("(?<=[^不])是([^，,。是]{2,4}?)人(?=[。.!！]?$)", r"来自\1", text)
     return re.sub(r"对([^，,。对]{1,8}?)(?=过敏|不耐)", r"\1", text)
 
 

@@ -31,17 +31,27 @@ reside : is based in | is living in | am living in | lives in | live in | reside
 is in : is located in | is situated in | are located in | are situated in | is held in | takes place in
 visit : been to | gone to see
 not_anymore : does not anymore
+kubernetes : k8s
+postgresql : postgres
+javascript : js
+typescript : ts
+new_to : is new to | am new to | is a beginner in | is a beginner at | am a beginner in | am a beginner at
+learn drive : is learning to drive | am learning to drive | is taking driving lessons | takes driving lessons | takes driving classes
+graduate : finished studying | completed studies | finished studies | completed a degree | graduated
+get_up early : is an early riser | am an early riser | is an early bird | am an early bird
+much : large amounts of | a large amount of | a great deal of | a lot of | lots of | plenty of | loads of | tons of
+running_late : is behind schedule | are behind schedule | is running late | are running late | is overdue | is delayed
 lead : is in charge of | are in charge of | is responsible for | are responsible for | am responsible for | am in charge of | heads
 not : avoid | avoids | avoiding | steers clear of | abstains from | refrains from | refrain from
 per_night : a night | per night | each night | every night | nightly
 planned_for : is planned for | is scheduled for | is set for | is slated for | is due on | are planned for | are scheduled for
 performed : carried out
 perform : carry out | carries out
-grow_up : spent his childhood | spent her childhood | spent their childhood | was raised | were raised
+grow_up : spent his childhood | spent her childhood | spent their childhood | was raised | were raised | grew up | grows up | grow up
 has difficulty : has trouble | have trouble | finds it hard to | finds it difficult to | struggles to | struggle to | has a hard time | has difficulties
 work_from_home : works from home | work from home | works remotely | work remotely | working from home | working remotely
 not married : is single | am single | is unmarried
-close_to : near to | close to | next door to | not far from
+close_to : near to | close to | next door to | not far from | near | nearby
 sci_fi : science fiction | sci-fi | scifi | sci fi
 come_from : is originally from | originally from | comes from | come from | was born and raised in | hails from | grew up in
 birthday : was born on | is born on | birthday is on | birthday is | birth date is | date of birth is | birthday falls on
@@ -53,7 +63,7 @@ allergic : is allergic to | has an allergy to | has a allergy to | have an aller
 sibling : brothers or sisters | brothers and sisters | sisters or brothers | brother or sister | siblings
 not have sibling : an only child | only child
 bedtime : goes to bed | go to bed | goes to sleep | go to sleep | bedtime is | turns in
-get_up : gets up | get up | wakes up | wake up | rises at | gets out of bed
+get_up : gets up | get up | getting up | wakes up | wake up | rises at | gets out of bed
 sign_in : log in | logs in | login | logging in | sign in | signs in | log on | sign on
 sign_out : log out | logs out | sign out | log off
 postpone : push back | pushed back | put off | puts off
@@ -193,6 +203,10 @@ puppy pup
 cat kitty
 woman lady
 man guy
+surgery operation
+bookshop bookstore
+oldest eldest
+retry reattempt
 elderly old
 glasses spectacles
 medicine medication drug
