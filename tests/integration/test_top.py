@@ -36,6 +36,7 @@ _NOW = """
 """
 
 
+@pytest.mark.servers("embedded", "sixteen")
 def test_a_busy_moment(database: TestDatabase, negmem: CliRunner) -> None:
     fill(database, memories=120)
     for statement in _NOW.split(";"):

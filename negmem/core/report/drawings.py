@@ -17,6 +17,8 @@ from negmem.core.models.report import (
 from negmem.core.report import charts
 from negmem.core.report.charts import Chart
 
+_LEAST_DAYS = 14
+
 
 @dataclass(frozen=True)
 class Figure:
@@ -59,9 +61,16 @@ def live_by_day(growth: GrowthSection) -> list[int]:
     return found[::-1]
 
 
+def _begin(filled: Sequence[bool]) -> int:
+    """The first day to draw: just before anything happened, but a fortnight at least."""
+    first = next((n for n, is_filled in enumerate(filled) if is_filled), len(filled))
+    return max(0, min(first - 1, len(filled) - _LEAST_DAYS))
+
+
 def _stock(growth: GrowthSection) -> Figure:
     live = live_by_day(growth)
-    days = [one.day for one in growth.days]
+    begin = _begin([bool(value) for value in live])
+    live, days = live[begin:], [one.day for one in growth.days[begin:]]
     chart = charts.line(
         live,
         [f"{_said(day)}: {value:,} live" for day, value in zip(days, live, strict=True)],
@@ -74,18 +83,19 @@ def _stock(growth: GrowthSection) -> Figure:
 
 
 def _flow(growth: GrowthSection) -> Figure:
-    days = [one.day for one in growth.days]
+    shown = growth.days[_begin([bool(value) for value in live_by_day(growth)]) :]
+    days = [one.day for one in shown]
     chart = charts.bars(
-        [one.memories for one in growth.days],
+        [one.memories for one in shown],
         [
             f"{_said(one.day)}: {one.memories:,} memories from {one.turns:,} turns, {one.facts:,} facts,"
             f" {one.removed:,} removed"
-            for one in growth.days
+            for one in shown
         ],
         _ends(days),
         label=f"Memories stored and removed a day: {sum(one.memories for one in growth.days):,} and"
         f" {sum(one.removed for one in growth.days):,} in all",
-        below=[one.removed for one in growth.days],
+        below=[one.removed for one in shown],
     )
     rows = [
         (_said(one.day), one.turns, one.memories, one.facts, one.removed)
@@ -135,7 +145,7 @@ def _forecast(retention: RetentionSection) -> Figure:
 
 
 def _searches(retrieval: RetrievalSection) -> Figure:
-    days = retrieval.days
+    days = retrieval.days[_begin([one.searches > 0 for one in retrieval.days]) :]
     empty = [round(one.searches * (one.empty_rate or 0)) for one in days]
     chart = charts.bars(
         [one.searches for one in days],
@@ -156,7 +166,7 @@ def _searches(retrieval: RetrievalSection) -> Figure:
 
 
 def _latency(retrieval: RetrievalSection) -> Figure:
-    days = retrieval.days
+    days = retrieval.days[_begin([one.searches > 0 for one in retrieval.days]) :]
     chart = charts.line(
         [one.p95_ms for one in days],
         [
@@ -178,13 +188,14 @@ def _latency(retrieval: RetrievalSection) -> Figure:
 
 
 def _tokens(cost: CostSection) -> Figure:
+    days = cost.days[_begin([bool(one.jobs or one.contexts) for one in cost.days]) :]
     chart = charts.bars(
-        [one.tokens for one in cost.days],
+        [one.tokens for one in days],
         [
             f"{_said(one.day)}: {one.jobs:,} jobs, {one.calls:,} calls, {one.tokens:,} tokens"
-            for one in cost.days
+            for one in days
         ],
-        _ends([one.day for one in cost.days]),
+        _ends([one.day for one in days]),
         label=f"Tokens of the language model a day: {sum(one.tokens for one in cost.days):,} in all",
     )
     rows = [
@@ -195,7 +206,7 @@ def _tokens(cost: CostSection) -> Figure:
             one.tokens,
             "–" if one.cost_usd is None else f"${one.cost_usd:.4f}",
         )
-        for one in cost.days
+        for one in days
         if one.jobs
     ]
     head = ("day", "jobs", "calls", "tokens", "cost")
@@ -203,13 +214,14 @@ def _tokens(cost: CostSection) -> Figure:
 
 
 def _contexts(cost: CostSection) -> Figure:
+    days = cost.days[_begin([bool(one.jobs or one.contexts) for one in cost.days]) :]
     chart = charts.bars(
-        [one.context_tokens for one in cost.days],
+        [one.context_tokens for one in days],
         [
             f"{_said(one.day)}: {one.contexts:,} contexts, {one.context_tokens:,} tokens"
-            for one in cost.days
+            for one in days
         ],
-        _ends([one.day for one in cost.days]),
+        _ends([one.day for one in days]),
         label=f"Tokens of contexts a day: {cost.context_tokens:,} in all",
         tone="b",
     )
