@@ -119,7 +119,7 @@ _negmem_command()
         "tools schema") commands="" options="$_negmem_shared --help" ;;
         "tools call") commands="" options="--user --arguments --namespace --thread --agent --dry-run --yes $_negmem_shared --help" ;;
         "mcp") commands="serve" options="--help" ;;
-        "mcp serve") commands="" options="--user --namespace --thread --agent $_negmem_shared --help" ;;
+        "mcp serve") commands="" options="--user --namespace --thread --agent --http $_negmem_shared --help" ;;
         "search") commands="" options="--user --level --limit --offset --kind --type --thread --since --until --as-of --where --semantic-weight --keyword-weight --explain --why-not --strict --no-record $_negmem_shared --help" ;;
         "context") commands="" options="--user --max-tokens --thread --blocks --level --strict --no-record $_negmem_shared --help" ;;
         "recall") commands="" options="--user --max-tokens --refresh --no-record $_negmem_shared --help" ;;
@@ -416,6 +416,7 @@ _negmem_values()
         "mcp serve --namespace") values="@word" ;;
         "mcp serve --thread") values="@word" ;;
         "mcp serve --agent") values="@word" ;;
+        "mcp serve --http") values="@word" ;;
         "search --user" | "search -u") values="@word" ;;
         "search --level") values="auto hybrid vector keyword ilike" ;;
         "search --limit" | "search -n") values="@word" ;;

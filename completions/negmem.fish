@@ -1490,6 +1490,7 @@ complete -c negmem -n '__negmem_at "mcp serve"' -l user -s u -x -d 'Whose memori
 complete -c negmem -n '__negmem_at "mcp serve"' -l namespace -x -d 'Of entities and lessons: global, user or a team.'
 complete -c negmem -n '__negmem_at "mcp serve"' -l thread -x -d 'The conversation it is called in.'
 complete -c negmem -n '__negmem_at "mcp serve"' -l agent -x -d 'Who calls; noted with what it writes.'
+complete -c negmem -n '__negmem_at "mcp serve"' -l http -x -d 'Over HTTP on 127.0.0.1 instead, with the token of NEGMEM_MCP_TOKEN; 0: a free port.'
 complete -c negmem -n '__negmem_at "mcp serve"' -l dsn -x -d 'Connection string or URL. (env: NEGMEM_DSN)'
 complete -c negmem -n '__negmem_at "mcp serve"' -l config -r -F -d 'The YAML file. (env: NEGMEM_CONFIG)'
 complete -c negmem -n '__negmem_at "mcp serve"' -l schema -x -d 'Default: negentropy. (env: NEGMEM_SCHEMA)'

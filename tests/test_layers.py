@@ -94,7 +94,7 @@ LAYERS = {
         ("google",),
     ),
     "negmem.mcp": Layer(
-        ("negmem.mcp", "negmem.core", "negmem.errors"), (), ("mcp", "mcp_types", "anyio")
+        ("negmem.mcp", "negmem.core", "negmem.errors"), (), ("mcp", "mcp_types", "anyio", "uvicorn")
     ),
     "negmem.cli.render": Layer(
         ("negmem.cli.render", "negmem.core.models", "negmem.errors", "negmem.cli.options"),

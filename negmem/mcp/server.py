@@ -63,16 +63,7 @@ def serve(opening: Callable[[], Session], served: Served, say: Callable[[str], N
     import anyio
     from mcp.server.stdio import stdio_server
 
-    sessions = Sessions(opening)
-    try:
-        with sessions.taken():
-            pass
-    except NegmemError as error:
-        if error.code not in _UNREACHABLE:
-            raise
-        say(f"{error.code}: {error.message}; {error.why}; the tools answer so until it is back")
-    with opening() as session:
-        server = make_server(session, sessions, served, say)
+    server, sessions = opened(opening, served, say)
 
     async def run() -> None:
         async with stdio_server() as (reading, writing):
@@ -86,6 +77,25 @@ def serve(opening: Callable[[], Session], served: Served, say: Callable[[str], N
             raise
     finally:
         sessions.close()
+
+
+def opened(
+    opening: Callable[[], Session], served: Served, say: Callable[[str], None]
+) -> tuple[Server, Sessions]:
+    """A server, and the sessions that it works in; a database that is away is told, and waited for.
+
+    Raises: NegmemError where the schema is missing or not this program's.
+    """
+    sessions = Sessions(opening)
+    try:
+        with sessions.taken():
+            pass
+    except NegmemError as error:
+        if error.code not in _UNREACHABLE:
+            raise
+        say(f"{error.code}: {error.message}; {error.why}; the tools answer so until it is back")
+    with opening() as session:
+        return make_server(session, sessions, served, say), sessions
 
 
 @contextmanager

@@ -12,10 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import httpx2
 import psycopg
 import pytest
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.client.streamable_http import streamable_http_client
 
 from negmem.core.tools import offered
 from negmem.errors import NegmemError
@@ -134,11 +136,11 @@ def test_the_official_client_over_stdio(
 
 
 @contextmanager
-def served(shell: CliRunner, *words: str) -> Iterator[subprocess.Popen[bytes]]:
+def served(shell: CliRunner, *words: str, **more: str) -> Iterator[subprocess.Popen[bytes]]:
     pipe = subprocess.PIPE
     process = subprocess.Popen(
         command(*words),
-        env=shell.environment(),
+        env=shell.environment(more),
         cwd=shell.cwd,
         stdin=pipe,
         stdout=pipe,
@@ -188,7 +190,9 @@ def test_it_ends_with_its_client_and_says_nothing_else(
         assert json.loads(answers[2]["result"]["content"][0]["text"])["fields"] == []
         assert "error" in answers[3] and len(answers[4]["result"]["tools"]) == len(offered.ALL)
         process.stdin.close()
-        assert eventually(lambda: process.poll() is not None), "the server ends when stdin does"
+        assert eventually(lambda: process.poll() is not None, limit_s=60), (
+            "the server ends when stdin does"
+        )
         assert process.returncode == 0 and process.stdout.read() == b""
     connected = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'negmem mcp serve'"
     mine = f"{connected} AND datname = current_database()"
@@ -205,9 +209,44 @@ def test_it_ends_with_its_client_and_says_nothing_else(
                 process.stdin.close()
             else:
                 process.send_signal(signal.Signals[how])
-            assert eventually(lambda p=process: p.poll() is not None), how  # type: ignore[misc]
+            assert eventually(lambda p=process: p.poll() is not None, limit_s=60), how  # type: ignore[misc]
             assert process.returncode == (0 if how == "gone" else 130), how
             assert process.stderr is not None and b"Traceback" not in process.stderr.read()
+
+
+@pytest.mark.servers("embedded")
+def test_over_http_for_who_has_the_token(shell: CliRunner, database: TestDatabase) -> None:
+    token = "0123456789abcdef"
+    assert shell("mcp", "serve", "-u", "a", "--http", "0").code == 2, "no token"
+    with served(shell, "--user", "alice", "--http", "0", NEGMEM_MCP_TOKEN=token) as process:
+        assert process.stderr is not None
+        line = process.stderr.readline().decode()
+        while line and "http://127.0.0.1:" not in line:
+            line = process.stderr.readline().decode()
+        url = line.split()[-1]
+
+        async def scenario() -> None:
+            headers = {"Authorization": f"Bearer {token}"}
+            async with (
+                httpx2.AsyncClient(headers=headers, timeout=60) as http,
+                Client(streamable_http_client(url, http_client=http)) as alice,
+            ):
+                is_error, written = await read(alice, "memory_write", content="爱丽丝喜欢龙井茶")
+                assert not is_error and written["action"] == "added"
+            guesses: list[tuple[dict[str, str], int]] = [
+                ({}, 401),
+                ({"Authorization": "Bearer 0123456789abcdeF"}, 401),
+                ({**headers, "Host": "evil.example"}, 421),
+            ]
+            for wrong, status in guesses:
+                async with httpx2.AsyncClient(headers=wrong, timeout=60) as http:
+                    assert (await http.post(url, json={})).status_code == status
+
+        anyio.run(scenario)
+        process.send_signal(signal.SIGINT)
+        assert eventually(lambda: process.poll() is not None, limit_s=60)
+        assert process.returncode == 130
+    assert database.value("SELECT count(*) FROM negentropy.memories") == 1
 
 
 def test_what_can_not_be_served_is_said_at_once(

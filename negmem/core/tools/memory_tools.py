@@ -140,7 +140,8 @@ def memory_context(bound: Bound, given: MemoryContext) -> Mapping[str, Any]:
         # A conversation that nothing was kept of yet has no last turns.
         blocks = [name for name in SECTIONS if name != "history"]
         found = assemble(bound.session, owner(bound), given.query, max_tokens=room, blocks=blocks)
-    return {"context": found.text, "left_out_for_room": len(found.left_out)}
+    without_room = sum(one.reason == "budget" for one in found.left_out)
+    return {"context": found.text, "left_out_for_room": without_room}
 
 
 @tool("memory", MemoryWrite, writes=True)
