@@ -253,6 +253,8 @@ def test_a_hold_binds_the_scheduler_a_pause_and_erasure_bind_all(
         assert consolidate(session, job="full_consolidation").queued == 2
         listed = list_queue(session, state="held_back")
         assert {job.user for job in listed.jobs} == {"user1", "user3"}
+        assert consolidate(session, user="user1").jobs.done == 0
+        assert [one["code"] for one in session.warnings] == ["user_paused"]
         database.rows("UPDATE negentropy.users SET paused_at = NULL")
         assert consolidate(session).jobs.done == 1
 

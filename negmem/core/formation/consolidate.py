@@ -175,6 +175,7 @@ class Consolidation:
         )
         if self._scope is None:
             return self.result
+        self._tell_pause()
         if options.dry_run:
             self._look_ahead(self._scope)
             return self.result
@@ -229,6 +230,18 @@ class Consolidation:
                 raise
             self._session.database.close()
             return queue.count(self._session.database, self._scope)
+
+    def _tell_pause(self) -> None:
+        user = self._options.user
+        if user is None:
+            return
+        scope = {"user_id": user, "app_name": self._session.app}
+        found = self._session.database.row("user", "standing", scope)
+        if found is not None and found["paused_at"] is not None:
+            self._session.warn(
+                "user_paused",
+                f'nothing is made of the words of "{user}", who is paused: negmem user resume',
+            )
 
     def _look_ahead(self, scope: Scope) -> None:
         database = self._session.database

@@ -176,6 +176,12 @@ def test_leaving_an_employer_is_no_dislike_and_a_habit_reads_as_a_sentence() -> 
     assert fact.value["text"] == "does not smoke"
 
 
+def test_a_value_reads_by_itself() -> None:
+    said = "I'm not allergic to cats. 我对虾过敏。 I'm allergic to peanuts."
+    texts = [fact.value["text"] for fact in extract(said, uuid4(), SAID)]
+    assert texts == ["not allergic to cats", "对虾过敏", "allergic to peanuts"]
+
+
 def test_a_fact_has_its_source_and_dates_are_absolute() -> None:
     event = uuid4()
     plan, home = extract(

@@ -15,11 +15,7 @@ def profile_fact(
     name = ended(thing).lstrip("的")
     if not name or len(name) > 40:
         return
-    yield Found(
-        "profile",
-        key[:255],
-        name,
-        f"不是{name}" if negated else name,
-        negated,
-        confidence=confidence,
-    )
+    words = f"不是{name}" if negated else name
+    if key.startswith("allergy:"):
+        words = f"对{name}{'不' if negated else ''}过敏"
+    yield Found("profile", key[:255], name, words, negated, confidence=confidence)

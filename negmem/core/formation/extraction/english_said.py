@@ -26,7 +26,8 @@ def profile_fact(
     name = ended(thing)
     if not name or len(name.split()) > 14:
         return
-    words = f"not {name}" if negated else name
+    words = f"allergic to {name}" if key.startswith("allergy:") else name
+    words = f"not {words}" if negated else words
     yield Found("profile", key[:255], name, words, negated, confidence=confidence)
 
 
