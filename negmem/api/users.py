@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from negmem.api.arguments import Noun, user_of
 
 if TYPE_CHECKING:
+    from negmem.core.models.picture import UserPicture
     from negmem.core.models.standing import Standing
 
 
@@ -18,6 +19,12 @@ class Users(Noun):
         from negmem.core.governance.standing import show
 
         return show(self._owner.session, user_of(user))
+
+    def picture(self, user: str, *, limit: int = 20) -> UserPicture:
+        """All that is known of a person, store by store, with where it came from."""
+        from negmem.core.learning.picture import picture
+
+        return picture(self._owner.session, user_of(user), limit=limit)
 
     def pause(
         self,

@@ -36,6 +36,25 @@ def show(common: Common, user: User = None) -> int:
     return ExitCode.DONE
 
 
+@command(app, "picture", path="user picture")
+def picture(
+    common: Common,
+    user: User = None,
+    limit: Annotated[
+        int, typer.Option("--limit", metavar="N", help="Items of each store at most.")
+    ] = 20,
+) -> int:
+    """All that is known of a person, store by store, with where it came from."""
+    from negmem.cli.render.pictures import draw_picture
+    from negmem.core.learning.picture import picture as draw
+
+    owner = common.require_user(user)
+    with common.session() as session:
+        session.require_installed()
+        common.console.answer("user.picture/1", draw(session, owner, limit=limit), draw_picture)
+    return ExitCode.DONE
+
+
 @command(app, "pause", path="user pause", writes=True)
 def pause(
     common: Common,

@@ -48,7 +48,8 @@ def _check_type(association_type: str) -> str:
 
 def _ends(session: Session, user: str, ids: Sequence[UUID]) -> dict[UUID, str]:
     """The kinds of items that the user may see. Raises: NegmemError `memory_unknown`."""
-    rows = session.database.rows("associations", "end", {**_scope(session, user), "ids": list(ids)})
+    scope = {**_scope(session, user), "global_access": session.config.learning.global_access}
+    rows = session.database.rows("associations", "end", {**scope, "ids": list(ids)})
     kinds = {row["id"]: str(row["kind"]) for row in rows}
     missing = [one for one in ids if one not in kinds]
     if missing:
@@ -221,6 +222,7 @@ def links(
         "depth": depth,
         "min_weight": min_weight,
         "types": None if types is None else list(types),
+        "global_access": session.config.learning.global_access,
     }
     found: list[LinkedItem] = []
     left_out: list[UUID] = []

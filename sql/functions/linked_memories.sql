@@ -4,7 +4,7 @@
 -- its 100 strongest) and 100 of all, and nothing that an earlier level reached, so that cycles end. strength is the product of the weights on
 -- the strongest way found. Links count in both directions; those that were taken back or are not valid now don't.
 -- Removed memories, superseded and removed facts, archived and removed entities are neither shown nor walked through;
--- neither is an entity of another person or of a team that the user is no member of.
+-- neither is an entity of a store that accessible_owners() does not name.
 --
 -- A text that does not fit into what is left of p_max_tokens is left out, a smaller one after it may come in. Tokens
 -- are estimated by the script of the text, on the high side; NULL: no budget.
@@ -22,7 +22,8 @@ CREATE OR REPLACE FUNCTION :"schema".linked_memories(
     p_max_tokens integer DEFAULT NULL,
     p_min_weight double precision DEFAULT 0,
     p_types text[] DEFAULT NULL,
-    p_fan_out integer DEFAULT 10
+    p_fan_out integer DEFAULT 10,
+    p_global text DEFAULT 'write'
 )
 RETURNS TABLE (
     kind text,
@@ -60,7 +61,7 @@ BEGIN
             SELECT 'start'::text AS kind, p_id AS id, 0 AS depth, 1::float8 AS strength, NULL::float8 AS weight,
                 NULL::text AS association_type, NULL::uuid AS via, NULL::text AS content,
                 NULL::timestamptz AS occurred_at, ARRAY[p_id] AS seen
-            WHERE EXISTS (SELECT FROM live_items(p_user_id, p_app_name, ARRAY[p_id]))
+            WHERE EXISTS (SELECT FROM live_items(p_user_id, p_app_name, ARRAY[p_id], p_global))
             UNION ALL
             SELECT n.kind, n.id, n.depth, n.strength, n.weight, n.association_type, n.via, n.content, n.occurred_at,
                 n.seen || array_agg(n.id) OVER ()
@@ -95,7 +96,7 @@ BEGIN
                             ORDER BY both_ways.weight DESC, both_ways.other, both_ways.association_type
                             LIMIT c_level
                         ) AS strong
-                        CROSS JOIN LATERAL live_items(p_user_id, p_app_name, ARRAY[strong.other]) AS item
+                        CROSS JOIN LATERAL live_items(p_user_id, p_app_name, ARRAY[strong.other], p_global) AS item
                         ORDER BY strong.weight DESC, strong.other, strong.association_type
                         LIMIT p_fan_out
                     ) AS e

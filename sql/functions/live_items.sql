@@ -1,14 +1,14 @@
 -- Those of some memories, facts and entities that a user may see now, with what they say.
 --
--- Memories that were not removed; facts that are active, valid now and not removed; entities of the user, of the app
--- and of teams that the user is a member of, neither archived nor removed.
+-- Memories that were not removed; facts that are active, valid now and not removed; entities of the stores
+-- that accessible_owners() names, neither archived nor removed.
 --
 -- callers: linked_memories(), queries/associations.sql
 -- locks: none beyond reading
 -- volatility: STABLE, it reads tables and now()
 -- returns: a row an item that is there, in no stated order
 
-CREATE OR REPLACE FUNCTION :"schema".live_items(p_user_id text, p_app_name text, p_ids uuid[])
+CREATE OR REPLACE FUNCTION :"schema".live_items(p_user_id text, p_app_name text, p_ids uuid[], p_global text DEFAULT 'write')
 RETURNS TABLE (kind text, id uuid, content text, occurred_at timestamptz)
 LANGUAGE sql
 STABLE
@@ -30,9 +30,6 @@ AS $function$
     SELECT 'entity', e.id, concat_ws(': ', e.name, e.description), NULL
     FROM entities AS e
     WHERE e.app_name = p_app_name AND e.id = ANY (p_ids) AND e.deleted_at IS NULL AND e.archived_at IS NULL
-        AND ((e.owner_kind = 'user' AND e.owner = p_user_id)
-            OR (e.owner_kind = 'global' AND e.owner = '')
-            OR (e.owner_kind = 'team' AND e.owner IN (
-                SELECT n.namespace FROM namespace_members AS n
-                WHERE n.app_name = p_app_name AND n.user_id = p_user_id AND n.kind = 'team')))
+        AND (e.owner_kind, e.owner) IN (
+            SELECT a.owner_kind, a.owner FROM accessible_owners(p_user_id, p_app_name, p_global) AS a)
 $function$;

@@ -1,9 +1,10 @@
 -- Links between memories, facts and entities.
 
 -- name: end
--- params: user_id, app_name, ids
+-- params: user_id, app_name, ids, global_access
 -- returns: those of the items that the user may see now
-SELECT i.kind, i.id, i.content FROM :"schema".live_items(%(user_id)s::text, %(app_name)s::text, %(ids)s::uuid[]) AS i;
+SELECT i.kind, i.id, i.content FROM :"schema".live_items(%(user_id)s::text, %(app_name)s::text, %(ids)s::uuid[],
+    %(global_access)s::text) AS i;
 
 -- name: lock_ends
 -- params: user_id, app_name, ids
@@ -68,10 +69,10 @@ SET expired_at = now(), metadata = a.metadata || jsonb_build_object('unlinked_by
 WHERE a.user_id = %(user_id)s::varchar AND a.app_name = %(app_name)s::varchar AND a.id = ANY (%(ids)s::uuid[]);
 
 -- name: walk
--- params: user_id, app_name, id, depth, min_weight, types
+-- params: user_id, app_name, id, depth, min_weight, types, global_access
 SELECT w.kind, w.id, w.depth, w.strength, w.weight, w.association_type AS type, w.via, w.content, w.occurred_at
 FROM :"schema".linked_memories(%(user_id)s::text, %(app_name)s::text, %(id)s::uuid, %(depth)s::integer, NULL,
-    %(min_weight)s::float8, %(types)s::text[]) AS w;
+    %(min_weight)s::float8, %(types)s::text[], p_global => %(global_access)s::text) AS w;
 
 -- name: link
 -- params: user_id, app_name, ids, run_id, threshold

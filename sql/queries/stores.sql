@@ -11,6 +11,38 @@ JOIN :"schema".memory_summaries AS s
 WHERE t.user_id = %(user_id)s::varchar AND t.app_name = %(app_name)s::varchar AND t.external_id = %(thread)s::text
     AND :"schema".summary_sources_gone(t.user_id, t.app_name, s.details) = 0;
 
+-- name: sources
+-- params: user_id, app_name, ids
+-- returns: the turns that items rest on, at most three an item, the newest first
+SELECT s.item_id, s.thread, s.said_at, s.quote, s.extractor, s.model
+FROM unnest(%(ids)s::uuid[]) AS wanted (id)
+CROSS JOIN LATERAL (
+    SELECT i.item_id, t.external_id::text AS thread, COALESCE(e.occurred_at, e.created_at) AS said_at,
+        left(:"schema".event_text(e.content), 200) AS quote, i.extractor::text AS extractor, i.model::text AS model
+    FROM :"schema".item_sources AS i
+    JOIN :"schema".events AS e ON e.user_id = i.user_id AND e.app_name = i.app_name AND e.id = i.event_id
+    JOIN :"schema".threads AS t ON t.user_id = e.user_id AND t.app_name = e.app_name AND t.id = e.thread_id
+    WHERE i.user_id = %(user_id)s::varchar AND i.app_name = %(app_name)s::varchar AND i.item_id = wanted.id
+    ORDER BY e.occurred_at DESC NULLS LAST, e.id
+    LIMIT 3
+) AS s
+ORDER BY s.item_id, s.said_at DESC;
+
+-- name: held
+-- params: user_id, app_name
+-- returns: how much is held of a user, by kind
+SELECT
+    (SELECT count(*) FROM :"schema".memories AS m
+     WHERE m.user_id = u.user_id AND m.app_name = u.app_name AND m.deleted_at IS NULL) AS memories,
+    (SELECT count(*) FROM :"schema".facts AS f
+     WHERE f.user_id = u.user_id AND f.app_name = u.app_name AND f.deleted_at IS NULL AND f.status = 'active') AS facts,
+    (SELECT count(*) FROM :"schema".threads AS t
+     WHERE t.user_id = u.user_id AND t.app_name = u.app_name) AS threads,
+    (SELECT count(*) FROM :"schema".consolidation_jobs AS j
+     WHERE j.user_id = u.user_id AND j.app_name = u.app_name AND j.status IN ('pending', 'running')) AS jobs
+FROM :"schema".users AS u
+WHERE u.user_id = %(user_id)s::varchar AND u.app_name = %(app_name)s::varchar;
+
 -- name: thread
 -- params: user_id, app_name, thread_id
 -- returns: a thread's name, and where and for whom what is learned from it goes

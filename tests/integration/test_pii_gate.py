@@ -33,7 +33,17 @@ from negmem.core import (
 from negmem.core.evolution import dedup, prune, retention, retention_curve
 from negmem.core.evolution.dedup_options import DedupOptions
 from negmem.core.evolution.stores import store_of
-from negmem.core.learning import entities, learnings, profile
+from negmem.core.learning import (
+    decision_log,
+    entities,
+    entity_changes,
+    learnings,
+    machine,
+    observations,
+    picture,
+    profile,
+    proposals,
+)
 from negmem.core.learning.protocol import Bound
 from negmem.core.models.base import Model
 from negmem.core.models.dedup import Deduplicated
@@ -52,7 +62,7 @@ from tests.support.roles import as_role, login_role
 SECRETS = ("zhang.wei@mail.example", "13812345678", "4111 1111 1111 1111")
 MAIL, PHONE, CARD = SECRETS
 KEYS = ("owner", "app", "reader", "auditor")
-MARK = {"governance.pii.policy": "mark"}
+MARK = {"governance.pii.policy": "mark", "learning.decision_log.enabled": "true"}
 
 # Core functions whose answer is no text of a user: what they tell instead.
 NO_TEXT = {
@@ -76,6 +86,11 @@ NO_TEXT = {
     "evolution.retention_purge": "counts",
     "formation.ingest.ingest": "counts; rejects go back to whoever sent them",
     "instructions": "written by the operator, of no user",
+    "learning.entity_rows": "parts of a store's functions, which are gated",
+    "learning.machine.told": "why a store failed",
+    "learning.processing": "counts and job states",
+    "learning.proposals.approve": "ids, and the words of who decided",
+    "learning.proposals.reject": "ids, and the words of who decided",
     "learning.namespaces": "names of users and teams",
     "learning.items.versions_of": "part of the versions of a store, which are gated",
     "governance.bring_back": "counts",
@@ -252,6 +267,32 @@ def said_twice(session: Session) -> Deduplicated:
     return dedup.deduplicate(session, store_of(session, "alice"), DedupOptions(), dry_run=True)
 
 
+def part(session: Session) -> UUID:
+    """A fact of zhang that holds a number."""
+    text = f"call {PHONE} {uuid4()}"
+    done = entities.add_fact(session, "alice", "zhang", text, namespace="user").entity
+    assert done is not None
+    return done.facts[-1].id
+
+
+def observed(session: Session) -> Any:
+    return observations.observe(session, "alice", f"call {PHONE} {uuid4()}")
+
+
+def decided(session: Session) -> Any:
+    return decision_log.log_decision(session, "alice", f"call {PHONE}")
+
+
+def proposed(world: World) -> UUID:
+    """A proposal that holds a number."""
+    made = world.database.value(
+        """INSERT INTO negentropy.proposals (owner_kind, owner, app_name, user_id, store, op, payload, proposed_by)
+        VALUES ('user', 'alice', 'negmem', 'alice', 'memory', 'add', %s::jsonb, 'bot') RETURNING id""",
+        (json.dumps({"act": "memory.observe", "arguments": {"text": f"call {PHONE}"}}),),
+    )
+    return UUID(str(made))
+
+
 CALLS: dict[str, Callable[[Session, World], Model]] = {
     "associations.links": lambda s, w: associations.links(s, "alice", w.memory),
     "conflicts.show": lambda s, w: conflicts.show(s, "alice", w.conflict),
@@ -303,6 +344,50 @@ CALLS: dict[str, Callable[[Session, World], Model]] = {
     ),
     "learning.entities.show": lambda s, w: entities.show(
         s, "alice", "zhang", namespace="user", history=True
+    ),
+    "learning.entity_changes.replace_fact": lambda s, w: entity_changes.replace_fact(
+        s, "alice", "zhang", part(s), namespace="user", dry_run=True
+    ),
+    "learning.entity_changes.remove": lambda s, w: entity_changes.remove(
+        s, "alice", "zhang", namespace="user", dry_run=True
+    ),
+    "learning.entity_changes.undo": lambda s, w: entity_changes.undo(
+        s, "alice", "zhang", namespace="user", dry_run=True
+    ),
+    "learning.observations.observe": lambda s, w: observed(s),
+    "learning.observations.correct": lambda s, w: observations.correct(
+        s, "alice", observed(s).memory.id, f"other {PHONE} {uuid4()}"
+    ),
+    "learning.observations.forget": lambda s, w: observations.forget(
+        s, "alice", observed(s).memory.id, dry_run=True
+    ),
+    "learning.observations.list_observations": lambda s, w: (
+        observed(s),
+        observations.list_observations(s, "alice"),
+    )[1],
+    "learning.proposals.list_proposals": lambda s, w: (
+        proposed(w),
+        proposals.list_proposals(s, "alice"),
+    )[1],
+    "learning.proposals.show": lambda s, w: proposals.show(s, None, proposed(w)),
+    "learning.decision_log.log_decision": lambda s, w: decided(s),
+    "learning.decision_log.record_outcome": lambda s, w: decision_log.record_outcome(
+        s, "alice", decided(s).id, f"called {PHONE}"
+    ),
+    "learning.decision_log.search_decisions": lambda s, w: (
+        decided(s),
+        decision_log.search_decisions(s, "alice"),
+    )[1],
+    "learning.machine.build_context": lambda s, w: machine.build_context(
+        s, "alice", "邮箱 call card"
+    ),
+    "learning.picture.picture": lambda s, w: picture.picture(s, "alice"),
+    "learning.profile.undo": lambda s, w: (
+        profile.set_field(s, "alice", "job", f"call {PHONE} {uuid4()}"),
+        profile.undo(s, "alice", "job", dry_run=True),
+    )[1],
+    "learning.profile.learn": lambda s, w: profile.learn(
+        s, "alice", "tel3", f"call {PHONE}", dry_run=True
     ),
     "learning.profile.show": lambda s, w: profile.show(s, "alice"),
     "learning.profile.set_field": lambda s, w: profile.set_field(

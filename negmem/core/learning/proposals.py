@@ -216,6 +216,13 @@ def expire(session: Session) -> int:
         return session.database.execute("proposals", "expire", {"app_name": session.app})
 
 
+def count_waiting(session: Session, user: str) -> int:
+    """How many proposals wait in what a user may read."""
+    owners = access_of(session, user).readable
+    found = [_rows(session, owners, status=status) for status in WAITING]
+    return sum(int(rows[0]["total"]) for rows in found if rows)
+
+
 def parse_id(text: str | UUID) -> UUID:
     """A proposal's id. Raises: UsageError `id_malformed`."""
     return items.parse_id(text, "proposal", "negmem proposals list")
