@@ -2,7 +2,7 @@
 --
 -- Both arms start at the owner. Words: BM25 (k1 1.2, b 0.75) over the postings, counts and lengths of the owner's
 -- own items. Vectors: up to 4,000 items are compared exactly; of more, the nearest by the sign bits in the covering
--- index (1,000 and one in a hundred of the owner's), then exactly. Of both arms the best 30 by base are looked at, the
+-- index (1,500 and one in 25 of the owner's), then exactly. Of both arms the best 30 by base are looked at, the
 -- turns beside the best 15, and more for later pages.
 --
 --   semantic   how alike the vectors are, in 0..1: in a ranking with context embedding_similarity(), else the cosine
@@ -157,7 +157,7 @@ BEGIN
             v_scale := 1 / NULLIF(v_scale - v_floor, 0);
             v_semantic_weight := CASE WHEN p_level = 'vector' THEN 1 ELSE p_semantic_weight END;
             IF NOT v_exact THEN
-                v_reranked := GREATEST(1000 + v_documents / 100, v_rows);
+                v_reranked := GREATEST(1500 + v_documents / 25, v_rows);
             END IF;
         ELSE
             v_centred := false;

@@ -138,7 +138,7 @@ def test_the_plan_that_is_told_is_the_one_that_ran(session: Session, filled: Tes
     assert small.strategy == "exact + postings" and large.strategy == "sign_bits + postings"
     assert small.rows_scanned >= 400 and large.rows_scanned >= 4_500
     assert (small.semantic_candidates, small.reranked) == (400, 0)
-    assert large.semantic_candidates == large.reranked == 1_045
+    assert large.semantic_candidates == large.reranked == 1_680
 
 
 def test_sign_bits_rank_as_the_exact_distance_does(filled: TestDatabase) -> None:
