@@ -22,6 +22,7 @@ from negmem.core.models.top import (
     UnreadPart,
 )
 from negmem.core.session import Session
+from negmem.core.whole_view import require_all_users
 from negmem.errors import NegmemError
 
 # What costs more is looked at less often: seconds between.
@@ -36,6 +37,7 @@ _MOST_COUNTED = 10_000
 AWAY = frozenset(
     ("connection_lost", "server_unreachable", "too_many_connections", "connection_failed")
 )
+_OVER_USERS = frozenset(("queue", "running", "searches", "rows"))
 
 Part = TypeVar("Part")
 
@@ -134,6 +136,8 @@ class Watch:
 
     def _part(self, name: str, read: Callable[[], Part]) -> Part | None:
         try:
+            if name in _OVER_USERS:
+                require_all_users(self._session)
             return read()
         except NegmemError as error:
             if error.code in AWAY:

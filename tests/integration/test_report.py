@@ -10,13 +10,14 @@ from typing import Any
 
 import pytest
 
+from negmem.core import top
 from negmem.core.evolution.retention import preview
 from negmem.core.models.report import SECTIONS
 from negmem.core.report import sections
 from negmem.core.report.making import make_report
 from negmem.core.report.page import render_page
 from negmem.core.retrieval import metrics
-from negmem.core.session import Session
+from negmem.core.session import Session, open_session
 from negmem.db.sqlfiles import blocks
 from tests.support.cli import CliRunner
 from tests.support.databases import TestDatabase
@@ -194,3 +195,30 @@ def test_what_a_role_may_not_read_fails_alone(
         assert page.said.count("This part could not be read") == 3
         assert {one["code"] for one in told.json["warnings"]} >= {"section_unread"}
         assert negmem("report", "--exit-zero", "--json", env=env).code == 0
+
+
+def test_one_user_at_a_time_is_no_count(database: TestDatabase) -> None:
+    """A role that row-level security binds sees nobody's rows: zeros would be a lie."""
+    fill(database, memories=60)
+    database.rows("ALTER TABLE negentropy.memories ENABLE ROW LEVEL SECURITY")
+    with login_role(database.server, database.name) as name:
+        database.rows(f'GRANT USAGE ON SCHEMA negentropy TO "{name}"')
+        database.rows(f'GRANT SELECT ON ALL TABLES IN SCHEMA negentropy TO "{name}"')
+        database.rows(
+            "CREATE POLICY one ON negentropy.memories"
+            " USING (user_id = current_setting('negmem.user_id', true))"
+        )
+        with open_session(dsn=as_role(database.dsn, name), env={}) as session:
+            found = make_report(session)
+            assert {one.section for one in found.unread if one.code == "one_user_seen"} == {
+                *("growth", "retention", "retrieval", "cost", "topics"),
+            }
+            assert found.health and found.drift and found.benchmarks
+            seen = top.Watch(session).look()
+            assert (seen.rows, seen.searches, seen.queue) == (None, None, None) and seen.connections
+            database.rows(
+                f'CREATE POLICY everyone ON negentropy.memories FOR SELECT TO "{name}" USING (true)'
+            )
+            again = make_report(session)
+            assert again.growth and again.growth.live > 0
+            database.rows("DROP POLICY everyone ON negentropy.memories")

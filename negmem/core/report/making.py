@@ -12,6 +12,7 @@ from negmem.core.pii import gated
 from negmem.core.report import sections
 from negmem.core.report.notices import notices_of
 from negmem.core.session import Session
+from negmem.core.whole_view import require_all_users
 from negmem.errors import NegmemError, UsageError
 
 MIN_DAYS, MAX_DAYS = 7, 366
@@ -25,6 +26,8 @@ _READERS: dict[SectionName, Callable[[sections.Scope], Any]] = {
     "topics": sections.read_topics,
     "benchmarks": sections.read_benchmarks,
 }
+# These count over users; the others tell of the deployment.
+_OVER_USERS = frozenset(("growth", "retention", "retrieval", "cost", "topics"))
 
 
 @gated
@@ -56,6 +59,8 @@ def make_report(session: Session, *, days: int = 90, personal: bool = False) -> 
     found: dict[SectionName, Any] = {}
     for name, read in _READERS.items():
         try:
+            if name in _OVER_USERS:
+                require_all_users(session)
             found[name] = read(scope)
         except NegmemError as error:
             found[name] = None
