@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from negmem.core.learning.access import reach
 from negmem.core.learning.protocol import Bound
 from negmem.core.session import Session
 from negmem.core.tools.calling import call
@@ -84,12 +85,13 @@ def opened(
 ) -> tuple[Server, Sessions]:
     """A server, and the sessions that it works in; a database that is away is told, and waited for.
 
-    Raises: NegmemError where the schema is missing or not this program's.
+    Raises: NegmemError where the schema is missing or not this program's; `namespace_denied`.
     """
     sessions = Sessions(opening)
     try:
-        with sessions.taken():
-            pass
+        with sessions.taken() as session:
+            if served.namespace is not None:
+                reach(session, served.user, served.namespace, "read")
     except NegmemError as error:
         if error.code not in _UNREACHABLE:
             raise

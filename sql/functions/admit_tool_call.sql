@@ -7,7 +7,7 @@
 -- locks: a transaction-level advisory lock per user, app and tool; the row of users, FOR KEY SHARE, where there is one
 -- volatility: VOLATILE, it writes
 -- returns: one row: whether the call is admitted; how many calls the window holds, this one included; when the next
---   one would be, where it is not. p_calls 0: no limit, the call is recorded alone
+--   one would be, where it is not. p_calls 0: no limit, calls are recorded alone, to the second
 -- errors: SQLSTATE NM001 the person is being erased
 
 CREATE OR REPLACE FUNCTION :"schema".admit_tool_call(
@@ -50,7 +50,7 @@ BEGIN
         RETURN;
     END IF;
     INSERT INTO tool_calls AS t (user_id, app_name, tool, window_start, calls)
-    VALUES (p_user_id, p_app_name, p_tool, v_now, 1)
+    VALUES (p_user_id, p_app_name, p_tool, CASE WHEN p_calls > 0 THEN v_now ELSE date_trunc('second', v_now) END, 1)
     ON CONFLICT (user_id, app_name, tool, window_start) DO UPDATE SET calls = t.calls + 1;
     RETURN QUERY SELECT true, cardinality(v_moments) + 1, NULL::timestamptz;
 END

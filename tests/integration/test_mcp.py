@@ -255,6 +255,8 @@ def test_what_can_not_be_served_is_said_at_once(
     assert shell("mcp", "serve").code == 2, "whose?"
     refused = shell("mcp", "serve", "--user", "a", "--schema", "nothing_here")
     assert (refused.code, refused.stdout) == (1, "") and "schema_missing" in refused.stderr
+    denied = shell("mcp", "serve", "--user", "a", "--namespace", "of-others", "--json")
+    assert denied.code == 1 and denied.json["error"]["code"] == "namespace_denied"
     monkeypatch.setattr(server.importlib.metadata, "version", lambda name: "1.26.0")
     with pytest.raises(NegmemError) as raised:
         server.require_sdk()

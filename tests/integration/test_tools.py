@@ -265,6 +265,9 @@ def test_the_limit_holds_over_processes_and_says_when(database: TestDatabase) ->
             " WHERE tool = 'memory_search'"
         )
         assert [alice("memory_search", query="x").is_error for _ in range(11)].count(True) == 1
+    with session_on(database, **{"learning.tools.calls": 0}) as session:
+        alice = caller(session, "alice")
+        assert not any(alice("search_entities").is_error for _ in range(15)), "no limit"
 
 
 @pytest.fixture
