@@ -28,6 +28,8 @@ SERVICES_THAT_USE_OTHERS = (
     "negmem.core.formation.steps",
     "negmem.core.governance.decisions",
     "negmem.core.governance.erasure",
+    "negmem.core.governance.fix",
+    "negmem.core.governance.fix_shared",
     "negmem.core.learning",  # its stores are searched as memories are
     "negmem.core.tools",  # agents act on all of them
     "negmem.core.retrieval.beside",  # and a search may ask them too

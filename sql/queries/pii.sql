@@ -159,3 +159,36 @@ CROSS JOIN LATERAL (
     ORDER BY one.id
     FOR UPDATE
 ) AS f;
+
+-- name: entities_of
+-- params: owner_kind, owner, app_name, ids
+-- returns: the entities that these facts, events and relations are part of
+SELECT f.entity FROM :"schema".entity_facts AS f
+WHERE f.owner_kind = %(owner_kind)s::varchar AND f.owner = %(owner)s::varchar AND f.app_name = %(app_name)s::varchar
+    AND f.id = ANY (%(ids)s::uuid[])
+UNION
+SELECT v.entity FROM :"schema".entity_events AS v
+WHERE v.owner_kind = %(owner_kind)s::varchar AND v.owner = %(owner)s::varchar AND v.app_name = %(app_name)s::varchar
+    AND v.id = ANY (%(ids)s::uuid[])
+UNION
+SELECT r.source FROM :"schema".entity_relations AS r
+WHERE r.owner_kind = %(owner_kind)s::varchar AND r.owner = %(owner)s::varchar AND r.app_name = %(app_name)s::varchar
+    AND r.id = ANY (%(ids)s::uuid[]);
+
+-- name: drop_shared_vectors
+-- params: owner_kind, owner, app_name, item_kind, ids
+DELETE FROM :"schema".shared_vectors AS v
+WHERE v.owner_kind = %(owner_kind)s::varchar AND v.owner = %(owner)s::varchar AND v.app_name = %(app_name)s::varchar
+    AND v.item_kind = %(item_kind)s::varchar AND v.item_id = ANY (%(ids)s::uuid[]);
+
+-- name: rehash
+-- params: owner_kind, owner, app_name, id, body_hash
+-- The hash by which a lesson is known again; two that say the same by now stay two.
+UPDATE :"schema".learnings AS l
+SET body_hash = CASE WHEN EXISTS (
+        SELECT 1 FROM :"schema".learnings AS same
+        WHERE same.owner_kind = l.owner_kind AND same.owner = l.owner AND same.app_name = l.app_name
+            AND same.body_hash = %(body_hash)s::bytea AND same.deleted_at IS NULL AND same.id <> l.id)
+    THEN sha256(%(body_hash)s::bytea || uuid_send(l.id)) ELSE %(body_hash)s::bytea END
+WHERE l.owner_kind = %(owner_kind)s::varchar AND l.owner = %(owner)s::varchar AND l.app_name = %(app_name)s::varchar
+    AND l.id = %(id)s::uuid;

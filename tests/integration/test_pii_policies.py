@@ -12,6 +12,7 @@ from negmem.core.formation.ingest import Ingest, IngestOptions
 from negmem.core.governance.fix import fix
 from negmem.core.governance.registry import SCANNED, TABLES
 from negmem.core.governance.scan import scan
+from negmem.core.learning import entities, learnings
 from negmem.core.retrieval.context import assemble
 from negmem.core.retrieval.search import search
 from negmem.core.session import Session
@@ -201,6 +202,19 @@ def test_a_fix_leaves_nothing_of_one_user_and_all_of_another(
         facts.set_fact(session, "alice", "profile", f"mail 2 {MAIL}", PHONE)
         core_blocks.set_block(session, "alice", f"联系 {PHONE}")
         search(session, "alice", f"who is {MAIL}")
+        own: Any = {"namespace": "user"}
+        lesson = {"title": f"报销 {MAIL}", "learning": f"先打 {PHONE} 再写信", "tags": ["钱"]}
+        saved = learnings.save(session, "alice", context=MAIL, **lesson, **own).learning
+        learnings.save(
+            session,
+            "alice",
+            **{**lesson, "learning": "先打 13912345678 再写信"},
+            anyway=True,
+            **own,
+        )
+        entities.add(session, "alice", "firm", entity_type="company", name=f"公司 {PHONE}", **own)
+        entities.add_fact(session, "alice", "firm", f"前台 {PHONE}", **own)
+        assert saved is not None
         bob = everything(database, "bob")
         planned = fix(session, "alice", policy="anonymize", dry_run=True)
         assert PHONE in everything(database, "alice")
@@ -212,8 +226,21 @@ def test_a_fix_leaves_nothing_of_one_user_and_all_of_another(
         held = everything(database, "alice")
         assert not any(one in held for one in SECRETS), held
         assert everything(database, "bob") == bob
+        assert done.left == [] and {"learnings", "entities", "entity_facts"} <= {
+            one.table for one in done.fixed
+        }
         again = fix(session, "alice", policy="anonymize")
         assert again.rows == 0 and again.fixed == []
+        found = learnings.search_learnings(session, "alice", "先打 PHONE 再写信", **own).learnings
+        assert found[0].learning == "先打 <PHONE> 再写信" and len(found) == 2
+        assert entities.search_entities(session, "alice", "前台", **own).entities
+        vectors = "SELECT count(*) FROM negentropy.shared_vectors WHERE live AND owner = 'alice'"
+        assert database.value(vectors) == 3
+        counted = (
+            "SELECT count(DISTINCT item_id) FROM negentropy.shared_terms WHERE owner = 'alice'"
+        )
+        summed = "SELECT sum(documents) FROM negentropy.shared_term_stats WHERE owner = 'alice'"
+        assert database.value(counted) == database.value(summed) == 3
         assert search(session, "alice", "新电话", level="vector").results
         assert search(session, "alice", "新电话", level="keyword").results[0].id == memory.id
         entries = database.value(

@@ -10,10 +10,13 @@ from uuid import UUID
 from psycopg.types.json import Jsonb
 
 from negmem.core.embedding import TextVectors, embed_texts
+from negmem.core.governance.fix_shared import SHARED, rewrite_shared
 from negmem.core.governance.pages import Pages, Row, place_after
 from negmem.core.governance.registry import REWRITTEN, TABLES, owner_column
 from negmem.core.governance.scan import MAX_ROWS, check_kinds, check_rows, check_user
 from negmem.core.holds import check_may_delete, is_held
+from negmem.core.learning import items
+from negmem.core.learning.access import Owner
 from negmem.core.models.pii import PiiFix, PiiFixed, PiiSkipped
 from negmem.core.pii import FLAGS, UNSCANNED, Guard, guard_of
 from negmem.core.session import Session
@@ -30,6 +33,8 @@ _HOLDERS = {
     "facts": "metadata",
     "memory_core_blocks": "metadata",
     "memory_summaries": "details",
+    "learnings": "metadata",
+    "entities": "metadata",
 }
 
 
@@ -47,6 +52,12 @@ class _Change:
         """Whose row it is; empty where it is the app's."""
         return str(self.row.said[owner_column(self.row.table)])
 
+    @property
+    def owner(self) -> Owner:
+        """Whose row it is, a team and the app included."""
+        kind = str(self.row.key[0]) if self.row.table.owner == "kind" else "user"
+        return Owner(kind, self.user)
+
 
 @dataclass
 class _Tally:
@@ -56,6 +67,7 @@ class _Tally:
     failed: int = 0
     changed_meanwhile: int = 0
     embedded: int = 0
+    due: list[tuple[Owner, str, UUID]] = field(default_factory=list)
 
 
 def fix(
@@ -208,9 +220,10 @@ def _flagged(guard: Guard, metadata: Any, counts: dict[str, int]) -> dict[str, A
 
 def _without_held(session: Session, changes: list[_Change], tally: _Tally) -> list[_Change]:
     """Those of persons whose words may be taken away."""
-    held = {user for user in {c.user for c in changes} if user and is_held(session, user)}
+    persons = {c.user for c in changes if c.owner.kind == "user"}
+    held = {user for user in persons if is_held(session, user)}
     tally.held |= held
-    return [c for c in changes if c.user not in held]
+    return [c for c in changes if c.owner.kind != "user" or c.user not in held]
 
 
 def _write(session: Session, changes: list[_Change], policy: str, tally: _Tally) -> list[_Change]:
@@ -220,12 +233,13 @@ def _write(session: Session, changes: list[_Change], policy: str, tally: _Tally)
     vectors = _vectors(session, table, changes)
     written: list[_Change] = []
     with database.transaction():
-        by_user: dict[str, list[_Change]] = {}
+        by_owner: dict[Owner, list[_Change]] = {}
         for change in changes:
-            by_user.setdefault(change.user, []).append(change)
-        for user, few in sorted(by_user.items()):
-            if policy != "mark" and user:
-                check_may_delete(session, user)
+            by_owner.setdefault(change.owner, []).append(change)
+        for owner, few in sorted(by_owner.items(), key=lambda one: (one[0].kind, one[0].name)):
+            user = owner.name
+            if policy != "mark":
+                check_may_delete(session, user, owner.kind)
             done = _rewrite(session, table, user, few, vectors, tally)
             if table == "memories":
                 marks = {c.row.id: _marks(c) for c in done if c.row.id is not None}
@@ -233,11 +247,15 @@ def _write(session: Session, changes: list[_Change], policy: str, tally: _Tally)
                 scope = {"user_id": user, "app_name": app}
                 database.execute("pii", "forget_marks", {**scope, **ids})
                 mark_memories(database, app, marks, dict.fromkeys(marks, user))
-            if done and policy != "mark":
+            if done and policy != "mark" and owner.kind == "user":
                 _record(session, table, user, done, policy)
             written += done
         if written:
-            database.execute("pii", "drop_recalls", {"app_name": app, "users": list(by_user)})
+            users = [owner.name for owner in by_owner if owner.kind == "user"]
+            database.execute("pii", "drop_recalls", {"app_name": app, "users": users})
+    for owner, kind, item in tally.due:
+        items.embed(session, owner, kind, item)
+    tally.due.clear()
     tally.changed_meanwhile += len(changes) - len(written)
     return written
 
@@ -284,26 +302,15 @@ def _rewrite(
     vectors: tuple[TextVectors, dict[UUID, int]] | None,
     tally: _Tally,
 ) -> list[_Change]:
+    if table in SHARED:
+        return _rewrite_shared(session, table, changes, tally)
     database = session.database
     scope = {"user_id": user, "app_name": session.app}
     indexed = [c.row.id for c in changes if c.row.id is not None and _is_indexed(c)]
     if indexed:
         database.rows("pii", f"lock_{table}", {**scope, "ids": indexed})
         database.rows("pii", f"unindex_{table}", {**scope, "ids": indexed})
-    done: list[_Change] = []
-    for columns in dict.fromkeys(tuple(sorted(change.after)) for change in changes):
-        few = [change for change in changes if tuple(sorted(change.after)) == columns]
-        given = [
-            {
-                "key": change.row.key,
-                "before": {name: change.row.said[name] for name in columns},
-                "after": change.after,
-            }
-            for change in few
-        ]
-        params = {"table": table, "columns": list(columns), "rows": Jsonb(given)}
-        rows = database.rows("pii", "rewrite", params)
-        done += [few[place] for place in sorted(row["place"] for row in rows)]
+    done = _put(session, table, changes)
     if indexed:
         new = [c.row.id for c in done if c.row.id in set(indexed)]
         one = "memory" if table == "memories" else "fact"
@@ -316,6 +323,39 @@ def _rewrite(
                 put = {f"{one}_id": item, "model_id": vectors[0].model_id, "embedding": values}
                 tally.embedded += database.execute("pii", f"put_{one}_vector", {**scope, **put})
         database.rows("pii", f"index_{table}", {**scope, "ids": indexed})
+    return done
+
+
+def _rewrite_shared(
+    session: Session, table: str, changes: list[_Change], tally: _Tally
+) -> list[_Change]:
+    done: list[_Change] = []
+
+    def rewrite() -> dict[UUID, dict[str, Any]]:
+        done.extend(_put(session, table, changes))
+        return {c.row.id: c.after for c in done if c.row.id is not None}
+
+    ids = [c.row.id for c in changes if c.row.id is not None]
+    tally.due += rewrite_shared(session, table, changes[0].owner, ids, rewrite)
+    return done
+
+
+def _put(session: Session, table: str, changes: list[_Change]) -> list[_Change]:
+    """Write rows that still stand as they were read; returns those."""
+    done: list[_Change] = []
+    for columns in dict.fromkeys(tuple(sorted(change.after)) for change in changes):
+        few = [change for change in changes if tuple(sorted(change.after)) == columns]
+        given = [
+            {
+                "key": change.row.key,
+                "before": {name: change.row.said[name] for name in columns},
+                "after": change.after,
+            }
+            for change in few
+        ]
+        params = {"table": table, "columns": list(columns), "rows": Jsonb(given)}
+        rows = session.database.rows("pii", "rewrite", params)
+        done += [few[place] for place in sorted(row["place"] for row in rows)]
     return done
 
 

@@ -99,8 +99,6 @@ def _table(
     )
 
 
-_STORE = "its words and vectors follow an edit by the commands of its store"
-
 TABLES: tuple[Table, ...] = (
     _table(
         "users", "whom an app knows", text="hold_reason",
@@ -211,29 +209,29 @@ TABLES: tuple[Table, ...] = (
     ),
     _table("tool_calls", "how often a tool was called: the rate limit", plain="tool window_start calls"),
     _table(
-        "learnings", "what was learned", "kind", why_not=_STORE,text="title learning context deleted_reason", texts="tags",
+        "learnings", "what was learned", "kind", text="title learning context deleted_reason", texts="tags",
         json="metadata", actor="written_by", hash="body_hash",
         plain="id retention_score importance_score access_count last_accessed_at pinned_at deleted_at version"
         " created_at updated_at",
     ),
     _table(
-        "entities", "people, firms and things", "kind", why_not=_STORE,text="name description deleted_reason", name_="entity_id",
+        "entities", "people, firms and things", "kind", text="name description deleted_reason", name_="entity_id",
         texts="aliases", json="properties metadata", actor="written_by",
         plain="id entity_type importance_score access_count last_accessed_at archived_at deleted_at version"
         " created_at updated_at",
     ),
     _table(
-        "entity_facts", "what is known of an entity", "kind", "cascade", why_not=_STORE,text="content deleted_reason",
+        "entity_facts", "what is known of an entity", "kind", "cascade", text="content deleted_reason",
         actor="written_by",
         plain="id entity confidence superseded_by superseded_at deleted_at version created_at updated_at",
     ),
     _table(
-        "entity_events", "what happened to an entity", "kind", "cascade", why_not=_STORE,
+        "entity_events", "what happened to an entity", "kind", "cascade",
         text="content date_text deleted_reason", actor="written_by",
         plain="id entity happened_at date_precision deleted_at version created_at updated_at",
     ),
     _table(
-        "entity_relations", "how entities stand to each other", "kind", "cascade", why_not=_STORE,
+        "entity_relations", "how entities stand to each other", "kind", "cascade",
         text="relation deleted_reason", actor="written_by",
         plain="id source target weight valid_from valid_until expired_at deleted_at version created_at"
         " updated_at",
