@@ -1,5 +1,12 @@
 -- Benchmarks.
 
+-- name: left_over
+-- params: prefix
+-- returns: schemas of benchmarks, also of those that run now
+SELECT n.nspname::text AS schema_name FROM pg_namespace AS n
+WHERE starts_with(n.nspname::text, %(prefix)s::text)
+ORDER BY 1;
+
 -- name: settle
 -- After a bulk load: statistics for the planner, and the visibility map that index-only scans need.
 VACUUM (ANALYZE) :"schema".memories, :"schema".memory_terms, :"schema".memory_vectors, :"schema".memory_term_stats,

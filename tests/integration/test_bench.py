@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -115,6 +117,25 @@ def test_ctrl_c_leaves_nothing(
     with pytest.raises(KeyboardInterrupt):
         run(session, options, on_step=stop)
     assert database.rows(SCHEMAS) == []
+
+
+def test_what_a_killed_run_left_is_removed_by_the_next(
+    session: Session,
+    options: BenchOptions,
+    database: TestDatabase,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    with monkeypatch.context() as killed:
+        killed.setattr(scratch, "_drop", lambda *given: False)
+        killed.setattr("os.getpid", lambda: ended.pid)
+        run(session, options)
+    assert len(database.rows(SCHEMAS)) == 1
+    heard: list[str] = []
+    run(session, options, on_step=heard.append)
+    assert database.rows(SCHEMAS) == []
+    assert any("a run that was cut off" in step for step in heard)
 
 
 def test_what_could_not_be_removed_is_told(
