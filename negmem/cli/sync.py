@@ -118,4 +118,5 @@ def _ask(common: Common, session: Session, consent: Consent) -> None:
     for line in plan_lines(planned):
         common.console.note(line)
     losing = f", {len(lost)} of them by hand or no longer wanted" if lost else ""
-    common.console.confirm(f"apply {len(planned)} changes{losing} to {session.database.label}?")
+    count = f"{len(planned)} change{'' if len(planned) == 1 else 's'}"
+    common.console.confirm(f"apply {count}{losing} to {session.database.label}?")
