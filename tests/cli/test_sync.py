@@ -130,7 +130,7 @@ def test_with_a_terminal_the_plan_is_shown_and_asked_about(
         os.close(ours)
         os.close(theirs)
         assert "proactive_rank  missing" in said.decode()
-        assert "apply 1 changes to" in said.decode()
+        assert "apply 1 change to" in said.decode()
         assert process.returncode == code
     assert negmem("diff").code == 0
 
