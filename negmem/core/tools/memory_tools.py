@@ -107,7 +107,7 @@ def memory_search(bound: Bound, given: MemorySearch) -> Mapping[str, Any]:
     if found.retrieval_id is not None:
         answer["retrieval_id"] = str(found.retrieval_id)
     if found.fallbacks:
-        answer["note"] = f"searched by {found.level} alone: {found.fallbacks[-1].reason}"
+        answer["note"] = f"searched by {found.level} alone: other words for it may find more"
     return answer
 
 
