@@ -73,6 +73,24 @@ class Comparisons:
     unmanaged: tuple[LiveFunction, ...]
     reduced: str = ""
 
+    def is_renewed(self, found: Comparison) -> bool:
+        """Whether a leftover is the untouched old form of a function that is created anew: it goes with that.
+
+        Two forms of one name side by side would make calls ambiguous, or reach the old one.
+        """
+        live = found.live
+        return (
+            found.state == "leftover"
+            and live is not None
+            and live.is_as_written
+            and any(
+                other.state == "missing"
+                and other.wanted is not None
+                and other.wanted.name == live.definition.name
+                for other in self.items
+            )
+        )
+
 
 def number(value: float) -> str:
     """A number as the one text that stands for it: at most six decimals, no trailing zeros."""
@@ -316,7 +334,11 @@ def install(
 
     values = variables(automation, database.schema, database.facts.vector_schema or "public")
     found = compare(database, connection, wanted_functions(values))
-    due = [c for c in found.items if not c.is_by_hand and c.state != "leftover"]
+    due = [
+        c
+        for c in found.items
+        if not c.is_by_hand and (c.state != "leftover" or found.is_renewed(c))
+    ]
     apply(database, connection, due)
     record_standing(database, connection)
     return found

@@ -230,27 +230,45 @@ def test_the_overwritten_text_is_kept(session: Session, database: TestDatabase) 
     assert "SELECT 0.5::float8" in definition
 
 
-def test_a_function_no_longer_shipped_goes_with_prune_only(
-    session: Session, database: TestDatabase
-) -> None:
+def written_once(session: Session, database: TestDatabase, name: str) -> None:
+    """A function without parameters that an earlier version wrote."""
     from negmem.db.function_catalog import Stamp, live_functions
 
-    database.rows(
-        "CREATE FUNCTION negentropy.once_wanted() RETURNS integer LANGUAGE sql AS 'SELECT 1'"
-    )
+    database.rows(f"CREATE FUNCTION negentropy.{name}() RETURNS integer LANGUAGE sql AS 'SELECT 1'")
     with session.database.transaction() as connection:
         live = next(
             f
             for f in live_functions(session.database, connection)
-            if f.definition.name == "once_wanted"
+            if f.definition.signature == f"{name}()"
         )
         comment = Stamp("0.0.9", "0" * 16, live.definition.digest).comment("older")
-        connection.execute(f"COMMENT ON FUNCTION negentropy.once_wanted IS '{comment}'".encode())
+        connection.execute(f"COMMENT ON FUNCTION negentropy.{name}() IS '{comment}'".encode())
+
+
+def test_a_function_no_longer_shipped_goes_with_prune_only(
+    session: Session, database: TestDatabase
+) -> None:
+    written_once(session, database, "once_wanted")
     change = only(diff(session).changes)
     assert (change.reason, change.action) == ("leftover", "delete")
     assert only(list(sync(session).skipped)).name == "once_wanted()"
     assert only(sync(session, Consent(prune=True)).applied).name == "once_wanted()"
     assert not diff(session).drift
+
+
+@pytest.mark.parametrize("act", ["sync", "install"])
+def test_the_old_form_of_a_function_goes_when_the_new_one_comes(
+    session: Session, database: TestDatabase, act: str
+) -> None:
+    from negmem.core import installation
+    from negmem.providers.embedding import EmbedderAbsent
+
+    database.rows("DROP FUNCTION negentropy.rrf_score")
+    written_once(session, database, "rrf_score")
+    written_once(session, database, "once_wanted")
+    session.use_embedder(EmbedderAbsent("embedder_none", "not needed"))
+    sync(session) if act == "sync" else installation.install(session)
+    assert [change.name for change in diff(session).changes] == ["once_wanted()"]
 
 
 def test_init_again_leaves_hand_edits_and_makes_what_is_missing(

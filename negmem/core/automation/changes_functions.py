@@ -41,7 +41,7 @@ class FunctionPart(Part):
         found = self._comparison(change)
         if found.is_by_hand and not consent.overwrite_edited:
             return Refusal("changed by hand", "negmem sync --overwrite-edited")
-        if found.state == "leftover" and not (consent.prune or self._is_renewed(found)):
+        if found.state == "leftover" and not (consent.prune or self.comparisons.is_renewed(found)):
             return Refusal("deletes only when asked to", "negmem sync --prune")
         return None
 
@@ -59,23 +59,6 @@ class FunctionPart(Part):
 
     def _comparison(self, change: Change) -> Comparison:
         return next(item.comparison for item in self.items if item.change is change)
-
-    def _is_renewed(self, found: Comparison) -> bool:
-        """Whether the leftover is the untouched old form of a function that is created anew.
-
-        Two forms of one name side by side would make calls ambiguous.
-        """
-        live = found.live
-        return (
-            live is not None
-            and live.is_as_written
-            and any(
-                other.comparison.state == "missing"
-                and other.comparison.wanted is not None
-                and other.comparison.wanted.name == live.definition.name
-                for other in self.items
-            )
-        )
 
 
 def find(session: Session, connection: Connection, config: ConfigPlan) -> FunctionPart:
