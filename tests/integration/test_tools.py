@@ -55,6 +55,8 @@ def test_an_agent_keeps_the_memory_of_its_user(database: TestDatabase) -> None:
         assert alice("memory_context", query="茶").content["context"] == "", "nothing yet"
         written = alice("memory_write", content="爱丽丝喜欢喝龙井茶", memory_type="preference")
         tea = written.content["id"]
+        again = alice("memory_write", content="爱丽丝喜欢喝龙井茶。", memory_type="preference")
+        assert again.content == {"action": "unchanged", "id": tea}
         found = alice("memory_search", '{"query": "她喜欢喝什么茶", "k": "3"}')
         assert [one["id"] for one in found.content["memories"]] == [tea], "k given as text is read"
         changed = alice("memory_update", memory_id=tea, content="爱丽丝改喝普洱茶了")

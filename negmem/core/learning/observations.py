@@ -35,15 +35,17 @@ def observe(
     user: str,
     text: str,
     *,
+    memory_type: str = TYPE,
     thread: str | None = None,
     event_ids: Sequence[UUID] = (),
     dry_run: bool = False,
 ) -> ObservationChange:
     """Keep an observation; one that says the very same is not kept twice, it only gets its sources.
 
-    Args: event_ids, the turns that say so.
-    Raises: UsageError `text_refused`; NegmemError `user_paused`.
+    Args: memory_type, one of the six; event_ids, the turns that say so.
+    Raises: UsageError `text_refused`, `memory_type_unknown`; NegmemError `user_paused`.
     """
+    memories.check_type(memory_type)
     content = items.cleaned(text, "observation", 'mem.memory.observe("…", user="NAME")', most=MOST)
     events = [one if isinstance(one, UUID) else UUID(str(one)) for one in event_ids]
     metadata = {"source": SOURCE, "written_by": writer_of(session, user)}
@@ -57,7 +59,7 @@ def observe(
                 items.cite(session, user, "memory", same[0].id, events)
                 return "unchanged", same[0].id
             made = memories.add(
-                session, user, content, memory_type=TYPE, thread=thread, metadata=metadata
+                session, user, content, memory_type=memory_type, thread=thread, metadata=metadata
             ).memory
             assert made is not None
             items.cite(session, user, "memory", made.id, events)

@@ -15,7 +15,7 @@ from negmem.core.models.context import SECTIONS
 from negmem.core.models.retrieval import SearchResult
 from negmem.core.retrieval.context import assemble
 from negmem.core.retrieval.search import Filters, search
-from negmem.core.review import refuse_past_review, waits, writer_of
+from negmem.core.review import refuse_past_review, waits
 from negmem.core.tools.definition import Arguments, Refusal, Text, Word, tool
 from negmem.core.tools.written import outcome, owner, require_reviewable, sentence
 from negmem.errors import NegmemError
@@ -149,20 +149,11 @@ def memory_write(bound: Bound, given: MemoryWrite) -> Mapping[str, Any]:
     """Remember one new thing about the user that will still matter in weeks. Search first: if something
     like it is there, use memory_update. Not for third parties (entities), nor for lessons (save_learning)."""
     session, user, text = bound.session, owner(bound), sentence(given.content)
-    if given.memory_type == observations.TYPE:
-        kept = observations.observe(session, user, text, thread=bound.thread)
-        return {**outcome(kept), **({} if kept.memory is None else {"id": str(kept.memory.id)})}
-    noted = {"source": observations.SOURCE, "written_by": writer_of(session, user)}
-    done = memories.add(
-        session,
-        user,
-        text,
-        memory_type=given.memory_type,
-        thread=bound.thread,
-        metadata=noted,
+    done = observations.observe(
+        session, user, text, memory_type=given.memory_type, thread=bound.thread
     )
     named = {} if done.memory is None else {"id": str(done.memory.id)}
-    return {**outcome(done, "added"), **named}
+    return {**outcome(done), **named}
 
 
 @tool("memory", MemoryUpdate, writes=True)
