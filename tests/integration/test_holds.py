@@ -34,6 +34,7 @@ REFUSED = (
     "profile unset preferred_name",
     "core rm persona",
     "learn rm LEARNING",
+    "entity rm firm-a --namespace user",
     "audit delete MEMORY",
     "audit anonymize MEMORY",
     "audit apply decisions.json",
@@ -68,7 +69,7 @@ HARMLESS = (
 OTHERS = """
     audit retain, automation disable, automation enable, automation purge, automation reconcile, automation run,
     completions install, config set, conflict resolve, db migrate, db start, db stop, db upgrade, demo, doctor,
-    embed migrate, entity event, entity fact, entity relate, entity replace, entity rm, entity undo, fact restore, feedback, init, instruction set, learn save,
+    embed migrate, entity event, entity fact, entity relate, entity replace, entity undo, fact restore, feedback, init, instruction set, learn save,
     memory link, memory pin, memory restore, memory unpin, metrics, namespace create, namespace grant, namespace revoke,
     profile undo, proposals approve, proposals reject, sync, tools call, user hold, user pause, user release, user resume
 """

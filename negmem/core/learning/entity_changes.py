@@ -8,6 +8,7 @@ from uuid import UUID
 
 from psycopg.types.json import Jsonb
 
+from negmem.core.holds import check_may_delete
 from negmem.core.learning import items
 from negmem.core.learning.access import Owner, access_of, owner_of
 from negmem.core.learning.entities import named_target
@@ -95,7 +96,8 @@ def remove(
     """Take an entity out of search and contexts, or one fact, event or outgoing relation of it.
 
     `undo` brings it back.
-    Raises: NegmemError `entity_unknown`, `entity_ambiguous`, `part_unknown`, `namespace_denied`.
+    Raises: NegmemError `entity_unknown`, `entity_ambiguous`, `part_unknown`, `namespace_denied`,
+    `user_on_hold`.
     """
     why = items.cleaned(reason, "reason", "--reason TEXT", most=1000)
     owner = owner_of(user, namespace)
@@ -108,6 +110,7 @@ def remove(
         parts |= {r.id for r in outgoing}
         if part is not None and part not in parts:
             raise _no_part(part, entity)
+        check_may_delete(session, owner.name, owner.kind)
         if not write:
             return "removed", before.id
         keep(session, owner, before, "removed" if part is None else "part removed")
