@@ -97,7 +97,7 @@ def _compared(a: Meaning, b: Meaning, similarity: float | None) -> Likeness:
         a.compares
     ) != bool(b.compares):
         return Likeness(False, "order")
-    if not _order_agrees(a, b):
+    if not _order_agrees(a, b) or _acted_upon(a, b) or _acted_upon(b, a) or _another_part(a, b):
         return Likeness(False, "order")
     return Likeness(True)
 
@@ -169,6 +169,29 @@ def _in_order_of(one: str, other: str) -> str:
                     if first != last and turned in other:
                         return other.replace(turned, f"{first}{sign}{last}", 1)
     return other
+
+
+def _acted_upon(one: Meaning, other: Meaning) -> bool:
+    """Whether somebody acts in one text and is acted upon in the other, in the same voice."""
+    if one.is_passive or other.is_passive:
+        return False
+    return any(
+        {acts, upon} & one.light == {acts} and {acts, upon} & other.light == {upon}
+        for acts, upon in (("i", "me"), ("he", "him"), ("we", "us"), ("they", "them"))
+    )
+
+
+def _another_part(a: Meaning, b: Meaning) -> bool:
+    """Whether who speaks has another part in the one than in the other, and things changed places beside.
+
+    "My manager is Sam" and "I manage Sam" do; "my car is in the garage" and "the car is in my garage" do not.
+    """
+    parts = [({"user"} & set(one.order)) | ({"my"} & one.light) for one in (a, b)]
+    if parts[0] == parts[1] or a.is_passive != b.is_passive:
+        return False
+    first = [token for token in dict.fromkeys(a.order) if token in a.words & b.words]
+    second = [token for token in dict.fromkeys(b.order) if token in a.words & b.words]
+    return first != second
 
 
 def _order_agrees(a: Meaning, b: Meaning) -> bool:

@@ -37,7 +37,7 @@ _VERBS = (
     "|show showed shown|sing sang sung|sit sat|sleep slept|speak spoke spoken|spend spent|stand stood"
     "|swim swam swum|take took taken|teach taught|tell told|think thought|throw threw thrown"
     "|understand understood|wake woke woken|wear wore worn|win won|write wrote written|break broke broken"
-    "|freeze froze frozen|steal stole stolen|bear born|person people|child children|man men|woman women"
+    "|bite bit bitten|freeze froze frozen|steal stole stolen|bear born|person people|child children|man men|woman women"
     "|foot feet|tooth teeth|mouse mice|half halves|shelf shelves|knife knives|life lives|wife wives"
 )
 _IRREGULAR = {form: line.split()[0] for line in _VERBS.split("|") for form in line.split()[1:]}
@@ -333,7 +333,7 @@ _SAID_ZH = (
     (re.compile("一[碰闻吃喝]([^，,。]{1,6}?)就(?=过敏)"), r"\1"),
     (re.compile("(?:住得?|家)离([^，,。]{1,8}?)[很挺比较]{0,2}近"), r"住在\1附近"),
     (re.compile("(?:的?家)就?在(?=[^，,。]{1,8}?附近)"), "住在"),
-    (re.compile("过(?=[大长多小高慢快短少重晚早](?!年|于))"), "太"),
+    (re.compile("过(?=[大长多小高慢快短少重](?:[会将就时，,。]|导致|的话|$))"), "太"),
     (re.compile("最(?:喜欢|喜爱|爱)的(?:食物|食品|菜|饮料|零食|水果)是"), "最喜欢"),
     (re.compile("是教([^，,。]{1,6}?)的(?=[。.!！]?$)"), r"是\1老师"),
     (re.compile("给([^，,。]{1,6}?)(?:取名|起名)(?:叫做?|为)?"), r"\1叫"),
@@ -380,6 +380,7 @@ def chinese_form(text: str) -> str:
 
 
 def _kin_zh(whose: str, what: str, who: str) -> str:
+    whose = re.sub("的?(?:一[个位名])?$", "", whose)
     if what in _INVERSE_ZH:
         return f"{who}的{_INVERSE_ZH[what]}叫{whose}"
     return f"{whose}的{what}叫{who}"

@@ -42,12 +42,41 @@ DIRECTION = frozenset(
         " because 请 给 向 从 到 去 比 把 被 先 再 后 前 让 对 叫 因为"
     )
 )
+# Who does what to whom is in the order of these too, though who speaks of himself need not be named. Whose a
+# thing is, is not: in "my mother called me" it is the mother who called.
+PERSONS = {
+    form: line.split()[0]
+    for line in (
+        "user 用户 i me mine 我",
+        "we us ours 我们",
+        "you yours 你 您",
+        "he him 他",
+        "she her 她",
+        "they them theirs 他们 她们",
+    )
+    for form in line.split()
+}
+_KIN = words_of(
+    "妈妈 爸爸 母亲 父亲 哥哥 姐姐 弟弟 妹妹 儿子 女儿 丈夫 妻子 老公 老婆 爷爷 奶奶 外公 外婆 舅舅 舅妈 姑姑 叔叔 阿姨 表哥 表姐 表弟 表妹"
+    " 朋友 同事 同学 老师 学生 上司 下属 老板 领导 邻居 室友 男友 女友 孩子 家人 父母 狗 猫"
+)
+_WHOSE = {
+    "我": "my", "我们": "our", "你": "your", "您": "your", "你们": "your", "他": "his", "她": "hers",
+    "他们": "their", "她们": "their",
+}  # fmt: skip
+_WHOSE_ZH = re.compile(
+    f"(?:{'|'.join(sorted(_WHOSE, key=len, reverse=True))})(?=的|{'|'.join(_KIN)})"
+)
+_COMPARED_WITH = frozenset((*_WHOSE.values(), "mine", "yours", "theirs", "ours"))
+_WHOSE_EN = re.compile(
+    r"\bher (?=(?!(?:the|a|an|to|about|that|in|on|at|for|and|or|if|when|as|by|some|every|with|from)\b)[a-z])"
+)
 _AND = re.compile(r"\b(\w[\w-]*)((?:\s*,\s*\w[\w-]*)*)\s*,?\s+(and|or)\s+(\w[\w-]*)\b")
 _PAST_STATE = re.compile(
     r"\b(?:was|were)\b(?!\s+(?:\w+\s+)?\w+(?:ed|ing|en|ade|ept|old|ent|ught)\b)"
 )
 _GOING_ON = re.compile(r"正在|\b(?:is|are|am) (?:\w+ly |currently )?\w{2,}ing\b")
-_IMMINENT = re.compile(r"\babout to\b|\bsoon to\b|即将|就要|快要|快(?=[^，。]{1,6}了)")
+_IMMINENT = re.compile(r"\babout to\b|\bsoon to\b|即将|就要|快要|[快该](?=[^，。]{1,8}了)")
 _FUTURE = re.compile(r"\bwill\b|\bgoing to\b|\babout to\b|即将|将要|就要|快要")
 _PASSIVE = re.compile(
     r"\b(?:is|are|was|were|be|been|being)\s+(?:\w+ly\s+|not\s+)?\w+(?:ed|en|ade|ept|old|ent|ught|un)\b"
@@ -85,8 +114,10 @@ def _formed(text: str) -> tuple[str, str]:
     plain = folded(text.translate(_QUOTES).replace("§", " "))
     plain = chinese_form(plain) if _HAN.search(plain) else spelled_out(plain)
     marked = marked_amounts(plain)
-    if not _HAN.search(plain):
-        marked = english_form(" ".join(marked.split()))
+    if _HAN.search(plain):
+        marked = _WHOSE_ZH.sub(lambda match: f" {_WHOSE[match[0]]} ", marked)
+    else:
+        marked = _WHOSE_EN.sub("hers ", english_form(" ".join(marked.split())))
     marked = re.sub(r"(?<=\w)'s\b|(?<=s)'(?=\s)", " ", marked)
     marked = re.sub(r"\b(?:is|are|am) (?:called|named)\b(?! by\b)", " named ", marked)
     marked = PHRASE_EN.sub(lambda match: PHRASES_EN[match[0]], marked)
@@ -114,6 +145,8 @@ def meaning(
     past: set[str] = set()
     present: set[str] = set()
     recent: list[str] = ["", ""]
+    # "mine is dearer than hers": here whose it is tells one from the other
+    whose = _COMPARED_WITH if re.search(r"比|\bthan\b", marked) else frozenset()
     for kind, token in _tokens(marked):
         if kind == "amount":
             amounts.add(token)
@@ -144,7 +177,11 @@ def meaning(
             # said twice is more than said once: 上海的会在上海 and 会在上海
             counts[key] = counts.get(key, 0) + 1
             words.add(key if counts[key] == 1 else f"{key} {counts[key]}")
-        if not is_light or token in DIRECTION or token in ("user", "用户"):
+        if token in PERSONS:
+            order.append(PERSONS[token])
+        elif token in whose:
+            order.append(token)
+        elif not is_light or token in DIRECTION:
             order.append(key)
     return Meaning(
         words=frozenset(words),

@@ -261,7 +261,7 @@ _LIGHT_EN = frozenset(
         "a an the of to for in on at with is are am be been being was were has have had having do does did"
         " s this that these those it its there here will would and or but so please really"
         " just also still too quite some any user i me my mine we our us you your he she they his her their"
-        " him them who whom which what where when get got getting set time date place start between"
+        " him hers them who whom which what where when get got getting set time date place start between"
         " if into by as from about said says always ever then because"
     )
 )
@@ -278,7 +278,9 @@ LIGHT_VERBS = frozenset(
 OPPOSED = tuple(
     frozenset(pair.split("/"))
     for pair in words_of(
-        "必须/了 打算/了 from/to from/for from/into and/or he/she his/her him/her i/he i/she 会/了 将/了 希望/了 我/他 我/她"
+        "必须/了 打算/了 from/to from/for from/into and/or he/she his/her him/her i/he i/she 会/了 将/了 希望/了 我/他 我/她 他/她 会/在"
+        " my/your my/his my/hers my/their your/his your/hers our/your our/their his/hers his/their hers/their i/you me/you"
+        " me/him me/her us/them we/they i/they"
     )
 )
 # Past forms that groups know; others end in -ed.

@@ -28,6 +28,7 @@ _GROUPS_ZH = """
 上学 去学校 去上学
 忘记 忘 忘掉
 合租 一起租房
+家里 他们家 她们家 我们家 你们家 家中
 搬进 搬入 搬进来 搬进去
 睡觉 就寝 入睡 上床 休息
 起床 起身
@@ -257,6 +258,16 @@ LIGHT_ZH = frozenset(
     )
 )
 
+# Words that hold a character that says little alone: 音乐会 is more than 音乐.
+_WHOLE_ZH = (
+    "音乐会 听音乐会 演唱会 运动会 家长会 读书会 同学会 舞会 聚会 宴会 委员会 展览会 博览会 社会 机会 约会 晚会 工会 协会 学会 会计 会员 会场"
+    " 国家 作家 画家 专家 科学家 音乐家 艺术家 企业家 作曲家 家具 家务 家教 家电 家族 家庭 家乡 管家 搬家 对象 对手 对话 绝对 对面"
+    " 中学 中国 中药 中医 中餐 高中 初中 中间 中心 集中 中秋 上海 上网 上衣 楼上 身上 单位 学位 地位 座位 地方 地图 地球 地理 地板"
+    " 工地 场地 草地 外地 本地 当地 和平 和谐 温和 及格 厕所 场所 研究所 派出所 应用 应聘 反应 供应 应酬 请教 申请 邀请 放学 放弃"
+    " 放心 放松 播放 数学 数据 数字 数码 少数 多数 次要 层次 个性 个人 个体 个子 有趣 有名 有效 拥有 都市 首都 成都 归还 就业 成就"
+    " 就诊 将军 麻将 把握 火把 着急 着装 存在 在线 里程 时尚 时装 临时 准时 长度 女朋友 男朋友 我行我素 自我 因素 原因 行为 作为"
+)
+
 _LISTED = group_table(*lines_of("chinese.txt"))
 
 
@@ -266,6 +277,8 @@ def _joined(line: str) -> str:
 
 
 WORDS_ZH = group_table(
-    *lines_of("chinese.txt"), *(_joined(line) for line in _GROUPS_ZH.strip().splitlines())
+    *lines_of("chinese.txt"),
+    *(_joined(line) for line in _GROUPS_ZH.strip().splitlines()),
+    *words_of(_WHOLE_ZH),
 )
 LONGEST_ZH = max(map(len, WORDS_ZH))
