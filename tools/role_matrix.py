@@ -197,7 +197,7 @@ MATRIX: list[Case] = [
         "audit export --user ann --output $FOLDER/out$N.jsonl",
         "audit disclose --user ann --output $FOLDER/page$N.html",
     ),
-    *everybody("user show --user ann", "pii scan --user ann"),
+    *everybody("user show --user ann", "user picture --user ann", "pii scan --user ann"),
     *writers(
         "user pause --user $PERSON",
         "user resume --user $PERSON",
