@@ -44,6 +44,9 @@ _SAYING = frozenset(
         "description",
         "topic",
         "deleted_reason",
+        "decision",
+        "reasoning",
+        "outcome",
     )
 )
 
@@ -405,7 +408,7 @@ class _Passing:
                 changes[name] = None if value is None else WITHHELD
             elif name in ("metadata", "details", "value", "previous", "properties"):
                 changes[name] = {}
-            elif name in ("tags", "aliases", "facts", "events", "relationships"):
+            elif name in ("tags", "aliases", "alternatives", "facts", "events", "relationships"):
                 changes[name] = []
         return model.model_copy(update=changes)
 

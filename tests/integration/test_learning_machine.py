@@ -357,6 +357,55 @@ def test_one_broken_store_is_left_out(database: TestDatabase) -> None:
         assert {"stores_asked_apart", "store_failed"} <= codes
 
 
+def test_where_what_is_learned_goes(database: TestDatabase) -> None:
+    """By the store's own key; what a call names goes before it; what is private is compared alone."""
+    wanted = {"learning.entity.namespace": "global"}
+    with chat_server() as server, learning_on(database, server, **wanted) as session:
+        namespaces.create(session, "sales", admin="王芳")
+        learnings.save(
+            session, "bob", title="支付", learning="支付系统要先对账。", namespace="user"
+        )
+        both = (
+            op("entity", "event", name="支付系统", type="system", text="支付系统上线", date="1月"),
+            op("entity", "event", name="支付系统", type="system", text="支付系统上线", date="6月"),
+            op("knowledge", "add", title="支付", text="支付系统要先对账。"),
+        )
+        answers(server, *both)
+        assert (
+            learned(session, SAID[:1], "一")["saved"] == 1
+        )  # what bob keeps to himself is no reason
+        assert "对账" not in server.bodies[0]["messages"][1]["content"]
+        shown = entities.show(session, None, "支付系统").entity
+        assert shown.namespace == "global" and [e.date for e in shown.events] == ["1月", "6月"]
+        assert learnings.list_learnings(session, "王芳", namespace="user").total == 1
+        answers(server, *both)
+        learned(session, SAID[:1], "二", namespace="sales", agent="bot")
+        assert (
+            entities.show(session, "王芳", "支付系统", namespace="sales").entity.namespace
+            == "sales"
+        )
+        assert learnings.list_learnings(session, "王芳", namespace="sales").total == 1
+
+
+def test_a_session_is_its_users(database: TestDatabase) -> None:
+    own = {**ALL, "formation.steps": "learn"}
+    with session_on(database, **own) as session:
+        words = [
+            {"role": "user", "content": "We decided to ship the payment service on Friday. " * 3},
+            {"role": "assistant", "content": "Noted: the payment service ships on Friday."},
+            {
+                "role": "user",
+                "content": "The database upgrade of the payment service is still open.",
+            },
+        ]
+        done = process(session, "alice", words, thread="s1", wait=True)
+        assert done.worked is not None and done.worked.jobs.done == 1
+        text = str(machine.build_context(session, "alice", "where do we stand?", thread="s1"))
+        assert "<session_context>" in text and "Friday" in text.split("<session_context>")[1]
+        found = machine.recall(Bound(session, "bob", thread="s1"), "where do we stand?")
+        assert found["session_context"].items == ()
+
+
 def test_decisions_are_one_users(database: TestDatabase) -> None:
     with session_on(database, **ALL) as session:
         first = decision_log.log_decision(

@@ -37,6 +37,7 @@ from negmem.core.learning import (
     decision_log,
     entities,
     entity_changes,
+    entity_rows,
     learnings,
     machine,
     observations,
@@ -44,6 +45,7 @@ from negmem.core.learning import (
     profile,
     proposals,
 )
+from negmem.core.learning.access import Owner
 from negmem.core.learning.protocol import Bound
 from negmem.core.models.base import Model
 from negmem.core.models.dedup import Deduplicated
@@ -77,6 +79,7 @@ NO_TEXT = {
     "scheduler": "jobs",
     "associations.link": "ids and weights",
     "associations.unlink": "ids and weights",
+    "evolution.prune.undo": "counts",
     "facts.remove": "ids",
     "fact_writing.write_facts": "ids",
     "facts.restore": "ids",
@@ -270,9 +273,10 @@ def said_twice(session: Session) -> Deduplicated:
 def part(session: Session) -> UUID:
     """A fact of zhang that holds a number."""
     text = f"call {PHONE} {uuid4()}"
-    done = entities.add_fact(session, "alice", "zhang", text, namespace="user").entity
-    assert done is not None
-    return done.facts[-1].id
+    entities.add_fact(session, "alice", "zhang", text, namespace="user")
+    owner = Owner("user", "alice")
+    id = entity_rows.named(session, [owner], "zhang", None)["id"]
+    return entity_rows.one_entity(session, [owner], id).facts[-1].id
 
 
 def observed(session: Session) -> Any:
@@ -558,6 +562,7 @@ def test_commands_hold_it_too_in_text_and_json(world: World) -> None:
         ("memory", "topics", "--user", "alice"),
         ("core", "show", "--user", "alice"),
         ("profile", "show", "--user", "alice"),
+        ("user", "picture", "--user", "alice"),
         ("profile", "set", "job", f"call {PHONE}", "--user", "alice"),
         ("profile", "unset", "邮箱", "--user", "alice", "--dry-run"),
         ("entity", "add", "x", "--type", "x", "--name", PHONE, *private),

@@ -124,7 +124,7 @@ def remove(
         items.index(session, owner, KIND, [before.id])
         return "removed", before.id
 
-    return written(session, user, owner, act, dry_run)
+    return written(session, user, owner, act, dry_run, remembers=False)
 
 
 def _to_undo(session: Session, user: str | None, arguments: Mapping[str, Any]) -> Target:

@@ -33,13 +33,15 @@ def written(
     owner: Owner,
     act: Callable[[bool], tuple[str, UUID | None]],
     dry_run: bool,
+    *,
+    remembers: bool = True,
 ) -> EntityChange:
     """Do `act` alone in the owner's store, then embed what it changed."""
 
     def work() -> tuple[str, UUID | None]:
         with session.database.transaction():
             access_of(session, user).require(owner, "write")
-            items.lock_store(session, owner, KIND)
+            items.lock_store(session, owner, KIND, remembers=remembers)
             return act(not dry_run)
 
     action, changed = items.retried(work)

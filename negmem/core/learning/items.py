@@ -83,11 +83,14 @@ def changer_of(session: Session) -> str:
     return getattr(session.acting, "who", None) or session.actor
 
 
-def lock_store(session: Session, owner: Owner, kind: str) -> None:
-    """One writer of an owner's items of a kind at a time, until the transaction ends."""
+def lock_store(session: Session, owner: Owner, kind: str, *, remembers: bool = True) -> None:
+    """One writer of an owner's items of a kind at a time, until the transaction ends.
+
+    Of a person who is paused nothing more is remembered; what takes away is no such thing.
+    """
     params = {**owner.params(session), "item_kind": kind}
     session.database.execute("shared_items", "lock_store", params)
-    if owner.kind == "user":
+    if owner.kind == "user" and remembers:
         user = {"user_id": owner.name, "app_name": session.app}
         session.database.execute("shared_items", "know_user", user)
 

@@ -320,7 +320,7 @@ def _change(
             access_of(session, user).require(owner, "write")
             if removed:
                 check_may_delete(session, owner.name, owner.kind)
-            items.lock_store(session, owner, KIND)
+            items.lock_store(session, owner, KIND, remembers=not removed)
             row = session.database.row("learning", "lock", place)
             if row is None:
                 raise _unknown(session, id)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
+from negmem.core import summaries
 from negmem.core.formation.pipeline import JobType, Policy, StepOutcome, Work
 from negmem.core.formation.turns import (
     Turn,
@@ -36,7 +37,8 @@ def run(work: Work) -> StepOutcome:
     stores = reading.open_stores(work.session)
     others = work.session.config.learning.stores
     has_model = work.extractor == "llm" and work.generator is not None
-    if not others and not (stores and has_model):
+    keeps_sessions = work.session.config.learning.session_context.enabled
+    if not others and not keeps_sessions and not (stores and has_model):
         return StepOutcome("skipped", _NEEDS_MODEL if stores else "no store is open to it")
     counts: Counter[str] = Counter()
     failures: list[str] = []
@@ -57,6 +59,18 @@ def run(work: Work) -> StepOutcome:
                 failures.append(f"{found.refusal.code}: {found.refusal.reason}")
                 wait_s = max(wait_s or 0.0, found.refusal.retry_after_s or 0.0)
         failures += _by_others(part, turns, bound, counts)
+        if keeps_sessions:
+            work.checkpoint()
+            made = summaries.refresh_changed(
+                work.session,
+                work.user,
+                summary_type="session",
+                thread_id=thread_id,
+                generator=work.generator if has_model else None,
+                run_id=work.job_id,
+                checkpoint=work.checkpoint,
+            )
+            counts["session_context"] += sum(one.action == "written" for one in made)
     counts = Counter({name: number for name, number in counts.items() if number})
     if failures:
         return StepOutcome("failed", "; ".join(failures)[:500], counts, retry_after_s=wait_s)
