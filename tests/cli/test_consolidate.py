@@ -78,6 +78,7 @@ def test_parked_jobs_are_told_with_their_reason(negmem: CliRunner, database: Tes
         (["--thread", "t"], "user_missing"),
         (["--user", "alice", "--thread", "nowhere"], "thread_unknown"),
         (["--job", "cleanup_memories"], "job_unknown"),
+        (["--again"], "job_missing"),
         (["--extractor", "llm"], "llm_model_unset"),
         (["--extractor", "魔法"], "extractor_unknown"),
         (["--list", "--state", "lost"], "job_state_unknown"),

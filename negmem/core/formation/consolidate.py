@@ -159,11 +159,18 @@ class Consolidation:
     def run(self) -> Consolidated:
         """Queue what was asked for, then work until no job of the scope is due.
 
-        Raises: UsageError `job_unknown`, `user_missing`, `thread_unknown`, `llm_model_unset`,
-        `extractor_unknown`, `step_unknown`, `step_repeated`;
+        Raises: UsageError `job_unknown`, `job_missing`, `user_missing`, `thread_unknown`,
+        `llm_model_unset`, `extractor_unknown`, `step_unknown`, `step_repeated`;
         NegmemError of the database. What jobs had done stays, and the next run goes on.
         """
         session, options = self._session, self._options
+        if options.again and options.job is None:
+            raise UsageError(
+                "job_missing",
+                "which job is to be done again",
+                why="--again was given without --job",
+                hint="negmem consolidate --job full_consolidation --again",
+            )
         session.require_installed()
         steps = load_steps(self._config.steps, timeout_ms=self._config.step_timeout_ms)
         self._scope = scope_of(

@@ -181,7 +181,8 @@ def _run_apart(work: Work, step: Step, hold: Hold) -> StepOutcome:
         except BaseException as error:
             ended.set_exception(error)
 
-    threading.Thread(target=run, name=f"negmem-{step.name}", daemon=True).start()
+    name = f"{threading.current_thread().name}-{step.name}"
+    threading.Thread(target=run, name=name, daemon=True).start()
     try:
         return ended.result(step.timeout_ms / 1000 + ANSWER_S)
     except FutureTimeoutError:
