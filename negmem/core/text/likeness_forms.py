@@ -247,6 +247,10 @@ def _put_in_order(match: re.Match[str]) -> str:
     return f"{first} before {later}"
 
 
+_UPON = {"i": "me", "he": "him", "she": "her", "we": "us", "they": "them"}
+_ACTS = {upon: acts for acts, upon in _UPON.items()}
+
+
 def _active(match: re.Match[str]) -> str:
     verb = match["verb"]
     if match["be"] not in ("was", "were"):
@@ -256,9 +260,12 @@ def _active(match: re.Match[str]) -> str:
         stem = verb[:-3] if doubled else verb[:-2] + "e"
         verb = base or (stem + "s" if verb.endswith("ed") else verb)
     denied = " not" if match["not"] else ""
+    acts, upon = (
+        _ACTS.get(match["agent"], match["agent"]),
+        _UPON.get(match["object"], match["object"]),
+    )
     return (
-        f"{match['agent']}{denied} {match['modal'] or ''}{match['adverb'] or ''}{verb} {match['object']}"
-        f"{match['rest']}"
+        f"{acts}{denied} {match['modal'] or ''}{match['adverb'] or ''}{verb} {upon}{match['rest']}"
     )
 
 
