@@ -26,6 +26,7 @@ SERVICES_THAT_USE_OTHERS = (
     "negmem.core.installation",
     "negmem.core.cluster",
     "negmem.core.formation.steps",
+    "negmem.core.governance.bring_back",
     "negmem.core.governance.decisions",
     "negmem.core.governance.erasure",
     "negmem.core.governance.fix",

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
-from negmem.config.sections import Section, identifier, key, scope_name
+from negmem.config.sections import Section, VariableName, identifier, key, scope_name
 
 
 def _role_name(text: str) -> str:
@@ -117,6 +117,9 @@ class Governance(Section):
         "the name beside a change of the stored config; null: database role and system user",
         min_length=1,
         max_length=255,
+    )
+    trail_key_env: VariableName | None = key(
+        None, "the name of a variable with a key that signs heads of the trail; null: unsigned"
     )
     roles: Roles = Roles()
     pii: Pii = Pii()

@@ -47,6 +47,13 @@ RETURNING u.erasing_since;
 SELECT :"schema".record_audit_entries(%(app_name)s::text, %(user_id)s::text, ARRAY['user'], %(decision)s::text,
     %(note)s::text, NULL, %(actor)s::text, %(actor_verified)s::boolean) AS written;
 
+-- name: share
+-- params: user_id, app_name
+-- An erasure begins after the transaction, or is seen by it.
+SELECT u.erasing_since IS NOT NULL AS is_erasing FROM :"schema".users AS u
+WHERE u.user_id = %(user_id)s::varchar AND u.app_name = %(app_name)s::varchar
+FOR KEY SHARE;
+
 -- name: may_delete
 -- params: user_id, app_name
 SELECT :"schema".check_may_delete(%(user_id)s::text, %(app_name)s::text);

@@ -16,7 +16,9 @@ import pytest
 from negmem.core import facts, memories
 from negmem.core.formation.ingest import Ingest, IngestOptions
 from negmem.core.governance import erasure, trail
+from negmem.core.governance.bring_back import bring_back
 from negmem.core.governance.erasure_list import check_certificate, replay, write_list
+from negmem.core.governance.export import export_to_file
 from negmem.core.governance.registry import TABLES
 from negmem.core.session import Session
 from negmem.db import embedded
@@ -126,7 +128,7 @@ def dump(database: TestDatabase) -> str:
 
 def pg_dump(database: TestDatabase) -> str:
     """The whole database as pg_dump writes it."""
-    words = [embedded.client_program("pg_dump"), "--inserts", "-d", database.dsn]
+    words = [str(embedded.client_program("pg_dump")), "--inserts", "-d", database.dsn]
     return subprocess.run(words, capture_output=True, check=True, text=True).stdout
 
 
@@ -357,10 +359,15 @@ def test_an_objection_outlives_the_erasure(
         for user in (USER, "bob"):
             memories.add(session, user, f"{user} 说过的话")
         negmem("user", "pause", "--objection", "--user", USER).ok()
+        export_to_file(session, USER, tmp_path / "old.jsonl")
         assert erasure.erase(session, USER).state == "done"
-        with pytest.raises(NegmemError) as refused:
-            memories.add(session, USER, "又来了")
-        assert refused.value.code == "user_paused"
+        for act in (
+            lambda: memories.add(session, USER, "又来了"),
+            lambda: bring_back(session, tmp_path / "old.jsonl"),
+        ):
+            with pytest.raises(NegmemError) as refused:
+                act()
+            assert refused.value.code == "user_paused"
         lines = [conversation("谈话", "你好", user=user) for user in (USER, "bob")]
         file = write_lines(tmp_path / "talk.jsonl", lines)
         assert negmem("ingest", file, "--json").json["memories"] == 1, "bob's alone"

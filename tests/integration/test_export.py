@@ -14,6 +14,7 @@ from negmem.core.formation.ingest import Ingest, IngestOptions
 from negmem.core.governance.bring_back import bring_back
 from negmem.core.governance.export import LEFT_OUT, TRAIL, export_to_file
 from negmem.core.governance.registry import TABLES
+from negmem.core.learning import entities, learnings
 from negmem.core.retrieval.search import search
 from negmem.core.session import Session
 from negmem.errors import NegmemError, UsageError
@@ -58,6 +59,10 @@ def fill(session: Session, folder: Path) -> None:
         facts.set_fact(session, user, "profile", "城市", "北京")
         facts.set_fact(session, user, "profile", "城市", {"name": f"上海 {user}"})
         core_blocks.set_block(session, user, f"{user} 喜欢茶")
+        own: Any = {"namespace": "user"}
+        learnings.save(session, user, title="报销", learning=f"{user} 先打电话", **own)
+        entities.add(session, user, "firm", entity_type="company", name="公司", **own)
+        entities.add_fact(session, user, "firm", f"{user} 在前台", **own)
         search(session, user, "杭州")
 
 
@@ -99,6 +104,10 @@ def test_there_and_back_again(database: TestDatabase, tmp_path: Path) -> None:
             assert [other.rows(statement) for statement in (STATE, FACTS, EVENTS)] == before
             assert search(session, "alice", "杭州 出差", level="hybrid").results
             assert search(session, "alice", "上海", level="keyword").results[0].kind == "fact"
+            for level in ("keyword", "vector"):
+                kinds = ("learning", "entity")
+                found = search(session, "alice", "电话 前台", level=level, kinds=kinds, limit=9)
+                assert {one.kind for one in found.results} == set(kinds), level
             again = bring_back(session, file)
             assert (again.added, again.embedded) == (0, 0) and again.stood == came.added
             path = write_lines(tmp_path / "more.jsonl", TURNS[:1])

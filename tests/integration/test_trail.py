@@ -216,6 +216,28 @@ def test_what_it_can_and_can_not_prove(
     assert broken.code == 1 and broken.json["faults"][0]["first"] == 3
 
 
+def test_a_head_under_a_key_outside_can_not_be_made_up(
+    database: TestDatabase, negmem: CliRunner
+) -> None:
+    fill(database)
+    env = {"NEGMEM_GOVERNANCE__TRAIL_KEY_ENV": "TRAIL_KEY", "TRAIL_KEY": "a key that nobody knows"}
+    kept = negmem("audit", "head", env=env).ok().stdout.strip()
+    plain = kept.rpartition(":")[0]
+    assert plain == negmem("audit", "head").ok().stdout.strip(), "without a key it is not signed"
+    told = negmem("audit", "verify", "--head", kept, "--json", env=env)
+    assert told.code == 0 and told.json["proven_to"] == ENTRIES and not told.json["remarks"]
+    other = {**env, "TRAIL_KEY": "a key of somebody else"}
+    for forged, given in ((kept, other), (f"{plain}:{'0' * 64}", env)):
+        told = negmem("audit", "verify", "--head", forged, "--json", env=given)
+        assert told.code == 1 and told.json["faults"][0]["kind"] == "head_forged"
+        assert told.json["proven_to"] is None
+    for head, given in ((kept, {}), (plain, env)):
+        told = negmem("audit", "verify", "--head", head, "--json", env=given)
+        assert told.code == 0 and "without a signature" in told.json["remarks"][0], head
+    missing = negmem("audit", "head", "--json", env={**env, "TRAIL_KEY": "short"})
+    assert missing.code == 1 and missing.json["error"]["code"] == "trail_key_missing"
+
+
 def digest_of(database: TestDatabase, sequence: int) -> str:
     return str(
         database.value(f"SELECT encode(entry_hash, 'hex') FROM {T} WHERE sequence = {sequence}")

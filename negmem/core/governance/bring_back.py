@@ -16,6 +16,8 @@ from pydantic import ValidationError
 from negmem.core.embedding import embed_texts
 from negmem.core.governance.export import TRAIL, exported_columns
 from negmem.core.governance.registry import REWRITTEN, TABLES, owner_column
+from negmem.core.learning import items
+from negmem.core.learning.access import Owner
 from negmem.core.models.export import (
     FORMAT,
     VERSION,
@@ -27,6 +29,7 @@ from negmem.core.models.export import (
 from negmem.core.pii import guard_of
 from negmem.core.session import Session
 from negmem.core.text.indexed import embedded_text
+from negmem.core.text.refusals import being_erased, paused
 from negmem.errors import NegmemError
 
 _BATCH = 200
@@ -38,6 +41,15 @@ _NOT_BACK = {
     "namespace_members": "who shares what is granted where it holds: namespace grant",
     "tool_calls": "a rate limit of the installation",
 }
+# Of which lesson or entity a row is, or is part of: kind of item, column.
+_SHARED = {
+    "learnings": (("learning", "id"),),
+    "entities": (("entity", "id"),),
+    "entity_facts": (("entity", "entity"),),
+    "entity_events": (("entity", "entity"),),
+    "entity_relations": (("entity", "source"),),
+}
+_SHARED_BATCH = 200
 # Settings of the installation that a row was computed by.
 _ANEW = ("fades_", "due_at", "erasing_since")
 
@@ -55,6 +67,7 @@ class _Work:
     skipped: dict[str, int] = field(default_factory=dict)
     successors: list[tuple[UUID, UUID]] = field(default_factory=list)
     sequence: dict[int, int] = field(default_factory=dict)
+    shared: dict[str, set[UUID]] = field(default_factory=dict)
     embedded: int = 0
 
 
@@ -70,11 +83,14 @@ def bring_back(
     The file is read whole and its hashes compared before anything is written. Rows that stand under the
     same key stay as they are, so that a run that was cut off may be repeated. The policies of personal
     data act as on any other write. Vectors are computed with this app's model.
-    Raises: NegmemError `import_unreadable`, `import_damaged`, `import_newer`, `import_foreign`.
+    Raises: NegmemError `import_unreadable`, `import_damaged`, `import_newer`, `import_foreign`; `user_paused`,
+    also where the person objected before an erasure, and `user_being_erased`.
     """
     checked = _check(path)
     user = checked.manifest.user
     work = _Work()
+    scope = {"user_id": user, "app_name": session.app}
+    _check_may_write(session, user)
     if not dry_run:
         work.sequence = _renumbered(session, checked.sequence)
     for table, rows in _batches(path):
@@ -89,8 +105,8 @@ def bring_back(
         with session.database.transaction():
             ids, successors = zip(*work.successors, strict=True)
             params = {"ids": list(ids), "successors": list(successors)}
-            scope = {"user_id": user, "app_name": session.app}
             session.database.execute("export", "succeed", {**scope, **params})
+    _index_shared(session, user, work)
     names = list(dict.fromkeys((*work.added, *work.stood)))
     return Imported(
         app=session.app,
@@ -111,6 +127,15 @@ def bring_back(
         sha256=checked.manifest.sha256,
         dry_run=dry_run,
     )
+
+
+def _check_may_write(session: Session, user: str) -> None:
+    scope = {"user_id": user, "app_name": session.app}
+    standing = session.database.row("user", "standing", scope)
+    if standing is not None and standing["erasing_since"] is not None:
+        raise being_erased(user)
+    if standing is not None and standing["paused_at"] is not None:
+        raise paused(user)
 
 
 def _lines(path: Path) -> Iterator[bytes]:
@@ -281,6 +306,9 @@ def _write(
     scope = {"user_id": user, "app_name": session.app}
     database = session.database
     with database.transaction():
+        standing = database.row("user", "share", scope)
+        if standing is not None and standing["is_erasing"]:
+            raise being_erased(user)
         added = database.rows("export", "import", {"table": table, "rows": Jsonb(ready)})
         places = [int(row["place"]) for row in added]
         ids = sorted(UUID(ready[place]["id"]) for place in places if "id" in ready[place])
@@ -291,9 +319,26 @@ def _write(
             database.rows("pii", "index_facts", {**scope, "ids": ids})
     work.added[table] = work.added.get(table, 0) + len(places)
     work.stood[table] = work.stood.get(table, 0) + len(ready) - len(places)
+    for kind, column in _SHARED.get(table, ()):
+        work.shared.setdefault(kind, set()).update(UUID(row[column]) for row in ready)
     if table in ("memories", "facts"):
         every = [UUID(row["id"]) for row in ready]
         work.embedded += _embed(session, scope, every)
+
+
+def _index_shared(session: Session, user: str, work: _Work) -> None:
+    """Lessons and entities, once all of their parts stand: words, and vectors after them."""
+    owner = Owner("user", user)
+    for kind, found in work.shared.items():
+        ids = sorted(found)
+        for start in range(0, len(ids), _SHARED_BATCH):
+            few = ids[start : start + _SHARED_BATCH]
+            with session.database.transaction():
+                items.lock_store(session, owner, kind)
+                items.unindex(session, owner, kind, few)
+                items.index(session, owner, kind, few)
+            for one in few:
+                items.embed(session, owner, kind, one)
 
 
 def _embed(session: Session, scope: dict[str, str], ids: list[UUID]) -> int:

@@ -332,7 +332,7 @@ def _certificate(work: _Work, kept: dict[str, Any], verified: Verification) -> E
         erased_before=int(kept.get("erased_before", 0)),
         verification=verified,
         unreachable=list(UNREACHABLE),
-        trail_head=trail.head(work.session).head,
+        trail_head=trail.head(work.session, signed=False).head,
     )
     return made.model_copy(update={"sha256": digest_of(made)})
 
@@ -370,7 +370,7 @@ def _planned(session: Session, user: str) -> Erased:
         erased_before=0,
         verification=None,
         unreachable=list(UNREACHABLE),
-        trail_head=trail.head(session).head,
+        trail_head=trail.head(session, signed=False).head,
     )
 
 

@@ -2,40 +2,83 @@
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from negmem.core.models.audit import HeadChecked, TrailFault, TrailHead, TrailVerified
 from negmem.core.session import Session
-from negmem.errors import UsageError
+from negmem.errors import NegmemError, UsageError
 
 _PAGE = 5000
 _MAX_FAULTS = 100
-_HEAD = re.compile(r"^negmem-head:(?P<app>.+):(?P<sequence>\d{1,18}):(?P<hash>[0-9a-f]{64})$")
+_SHORTEST_KEY = 16
+_HEAD = re.compile(
+    r"^(?P<said>negmem-head:(?P<app>.+?):(?P<sequence>\d{1,18}):(?P<hash>[0-9a-f]{64}))"
+    r"(?::(?P<signature>[0-9a-f]{64}))?$"
+)
 _NO_HEAD = (
     "without a head kept outside this database it can't be told whether the trail was rewritten whole"
     " or cut at its end: negmem audit head, then negmem audit verify --head"
 )
+_UNSIGNED = "heads without a signature are believed as they were given: governance.trail_key_env"
 _BEYOND = "entries after the last head are linked to it, and could have been cut off or rewritten"
 
 
-def head(session: Session) -> TrailHead:
-    """The last entry of the app's trail."""
+def head(session: Session, *, signed: bool = True) -> TrailHead:
+    """The last entry of the app's trail; signed where `governance.trail_key_env` asks for it.
+
+    Raises: NegmemError `trail_key_missing`.
+    """
     row = session.database.row("trail", "head", {"app_name": session.app})
     if row is None:
         genesis = session.database.row("trail", "genesis", {"app_name": session.app})
         assert genesis is not None
         row = {"sequence": 0, "entry_hash": genesis["entry_hash"], "at": None, "entries": 0}
+    said = f"negmem-head:{session.app}:{row['sequence']}:{row['entry_hash']}"
+    key = _key(session) if signed else None
     return TrailHead(
-        app=session.app,
-        head=f"negmem-head:{session.app}:{row['sequence']}:{row['entry_hash']}",
-        **row,
+        app=session.app, head=said if key is None else f"{said}:{_signature(key, said)}", **row
     )
 
 
-def read_heads(given: Sequence[str]) -> list[tuple[str, int, str]]:
+def _key(session: Session) -> bytes | None:
+    """The key outside the database under which heads are signed. Raises: NegmemError `trail_key_missing`."""
+    name = session.config.governance.trail_key_env
+    if name is None:
+        return None
+    value = session.env.get(name, "")
+    if len(value) < _SHORTEST_KEY:
+        raise NegmemError(
+            "trail_key_missing",
+            "the key that signs heads of the trail is not at hand",
+            why=f"governance.trail_key_env names {name}, which "
+            + ("is not set" if not value else f"has less than {_SHORTEST_KEY} characters"),
+            hint=f'export {name}="$(openssl rand -hex 32)"    once; the same from then on',
+        )
+    return value.encode()
+
+
+def _signature(key: bytes, said: str) -> str:
+    return hmac.new(key, said.encode(), hashlib.sha256).hexdigest()
+
+
+@dataclass(frozen=True)
+class Head:
+    """A head that was kept: what it says, the parts of it, and its signature in hexadecimal."""
+
+    said: str
+    app: str
+    sequence: int
+    entry_hash: str
+    signature: str | None
+
+
+def read_heads(given: Sequence[str]) -> list[Head]:
     """Heads as `audit head` prints them: as they are, or files with one in each line.
 
     Raises: UsageError `head_malformed`.
@@ -56,7 +99,8 @@ def read_heads(given: Sequence[str]) -> list[tuple[str, int, str]]:
             match = _HEAD.match(line)
             if match is None:
                 raise _malformed(text)
-            found.append((match["app"], int(match["sequence"]), match["hash"]))
+            said, app, number = match["said"], match["app"], int(match["sequence"])
+            found.append(Head(said, app, number, match["hash"], match["signature"]))
         if not lines:
             raise _malformed(text)
     return found
@@ -74,12 +118,15 @@ def _malformed(text: str) -> UsageError:
 def verify(session: Session, heads: Sequence[str] = ()) -> TrailVerified:
     """Check the app's whole trail as of one moment, and against heads that were kept elsewhere.
 
-    Any change, removal, reorder or insertion is a fault with its place. Without a head a trail that was
+    Any change, removal, reorder or insertion is a fault with its place. With `governance.trail_key_env` a head
+    that is signed must be signed with that key. Without a head a trail that was
     rewritten whole, or cut at its end, looks whole: a remark says so.
-    Raises: UsageError `head_malformed`, `head_of_another_app`; NegmemError `privilege_missing`.
+    Raises: UsageError `head_malformed`, `head_of_another_app`; NegmemError `privilege_missing`,
+    `trail_key_missing`.
     """
     wanted = read_heads(heads)
-    for app, _, _ in wanted:
+    key = _key(session)
+    for app in (one.app for one in wanted):
         if app != session.app:
             raise UsageError(
                 "head_of_another_app",
@@ -89,12 +136,32 @@ def verify(session: Session, heads: Sequence[str] = ()) -> TrailVerified:
             )
     with session.database.transaction(read_only=True, statement_timeout_ms=0):
         session.database.execute("export", "one_snapshot")
-        return check(session, [(sequence, digest) for _, sequence, digest in wanted])
+        found = check(session, [(one.sequence, one.entry_hash) for one in wanted])
+    forged = [
+        one
+        for one in wanted
+        if key is not None
+        and one.signature is not None
+        and not hmac.compare_digest(one.signature, _signature(key, one.said))
+    ]
+    said = "the head was not signed with the key at hand: another key, or made up"
+    faults = [_fault("head_forged", one.sequence, one.sequence, said) for one in forged]
+    remarks = list(found.remarks)
+    if any(key is None or one.signature is None for one in wanted):
+        remarks.append(_UNSIGNED)
+    return found.model_copy(
+        update={
+            "faults": [*found.faults, *faults],
+            "whole": found.whole and not faults,
+            "proven_to": None if faults else found.proven_to,
+            "remarks": remarks,
+        }
+    )
 
 
 def check(session: Session, heads: Sequence[tuple[int, str]] = ()) -> TrailVerified:
     """As `verify`, in the transaction that is open; heads as sequence and hash in hexadecimal."""
-    end = head(session)
+    end = head(session, signed=False)
     genesis = session.database.row("trail", "genesis", {"app_name": session.app})
     assert genesis is not None
     faults: list[TrailFault] = []

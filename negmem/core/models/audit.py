@@ -86,7 +86,7 @@ class TrailHead(Model):
 class TrailFault(Model):
     """Where the trail is not as it was written: entries `first` to `last`, and what is wrong with them.
 
-    `kind` is changed, removed, rewritten, cut, details_changed, details_missing or details_foreign.
+    `kind` is changed, removed, rewritten, cut, details_changed, details_missing, details_foreign or head_forged.
     """
 
     kind: str
