@@ -70,11 +70,16 @@ def topic_label(
         longer = [o for o in ranked if word in o and counts[o] * 2 >= counts[word] and _is_han(o)]
         best = max(longer, key=lambda o: (counts[o], len(o)), default=word)
         best = max((best, word), key=len)
-        if not any(best in other or other in best for other in chosen):
+        if not any(best in other or other in best or _overlap(best, other) for other in chosen):
             chosen.append(best)
         if len(chosen) == WORDS:
             break
     return "_".join(chosen)[:MAX_CHARACTERS] or DEFAULT_LABEL
+
+
+def _overlap(one: str, other: str) -> bool:
+    """Whether two runs of characters are pieces of one phrase: 海虹桥出, 虹桥出发."""
+    return _is_han(one) and any(one[at : at + 2] in other for at in range(len(one) - 1))
 
 
 def _is_han(word: str) -> bool:
