@@ -190,7 +190,7 @@ def test_it_ends_with_its_client_and_says_nothing_else(
         assert json.loads(answers[2]["result"]["content"][0]["text"])["fields"] == []
         assert "error" in answers[3] and len(answers[4]["result"]["tools"]) == len(offered.ALL)
         process.stdin.close()
-        assert eventually(lambda: process.poll() is not None, limit_s=60), (
+        assert eventually(lambda: process.poll() is not None, limit_s=180), (
             "the server ends when stdin does"
         )
         assert process.returncode == 0 and process.stdout.read() == b""
@@ -209,7 +209,7 @@ def test_it_ends_with_its_client_and_says_nothing_else(
                 process.stdin.close()
             else:
                 process.send_signal(signal.Signals[how])
-            assert eventually(lambda p=process: p.poll() is not None, limit_s=60), how  # type: ignore[misc]
+            assert eventually(lambda p=process: p.poll() is not None, limit_s=180), how  # type: ignore[misc]
             assert process.returncode == (0 if how == "gone" else 130), how
             assert process.stderr is not None and b"Traceback" not in process.stderr.read()
 
@@ -244,7 +244,7 @@ def test_over_http_for_who_has_the_token(shell: CliRunner, database: TestDatabas
 
         anyio.run(scenario)
         process.send_signal(signal.SIGINT)
-        assert eventually(lambda: process.poll() is not None, limit_s=60)
+        assert eventually(lambda: process.poll() is not None, limit_s=180)
         assert process.returncode == 130
     assert database.value("SELECT count(*) FROM negentropy.memories") == 1
 
