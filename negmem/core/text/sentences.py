@@ -84,7 +84,7 @@ def sentences(text: str) -> Iterator[Sentence]:
     plain = _ADDRESS.sub(" ", _QUOTED_LINE.sub("\n", plain))
     plain = _OTHERS_TEXT.sub(" ", plain.translate(_STRAIGHT))
     for said, end in _pieces(_masked(plain)):
-        stripped = said.strip(" \t-*•·#>、，,")
+        stripped = said.lstrip(" \t-*•·#>、，,").rstrip(" \t-*•·#、，,")
         if not stripped or len(stripped) > MAX_SENTENCE_CHARS:
             continue
         is_chinese = _is_chinese(stripped)

@@ -68,6 +68,8 @@ def found(text: str) -> list[tuple[str, str, str, bool]]:
             ("relation", "brother:location", "Oslo", False), ("relation", "brother:likes:snow", "snow", True)]),
         ("I stopped drinking coffee last month.", [("preference", "likes:coffee", "coffee", True)]),
         ("My phone number is 13*******00.", [("profile", "phone", "13*******00", False)]),
+        ("My cell number is +1 415 555 0132.", [("profile", "phone", "+1 415 555 0132", False)]),
+        ("My phone number is <PHONE>.", [("profile", "phone", "<PHONE>", False)]),
         ("My phone is a Pixel 8.", [("profile", "phone model", "Pixel 8", False)]),
         ("我的手机号是138****0000", [("profile", "phone", "138****0000", False)]),
         ("我住在北京，哥哥在华为上班，喜欢爬山。", [("profile", "location", "北京", False),

@@ -224,7 +224,7 @@ def read_attribute(clause: str) -> Iterator[Found]:
             "location",
             "occupation",
         )
-        and not re.match(r"(?:a|an|called|named)\b|[A-Z0-9]", match["thing"])
+        and not re.match(r"(?:a|an|called|named)\b|[A-Z0-9+(<*]", match["thing"])
         and key not in ("occupation",)
     ):
         return
