@@ -51,6 +51,7 @@ class Session:
         # While several acts are one transaction, what they embed is embedded before it opens.
         self.vectors_at_hand: dict[str, list[float] | None] | None = None
         self.vectors_due: list[Any] | None = None
+        database.on_narrowed = self._warn_of_one_user
 
     @property
     def config(self) -> Config:
@@ -76,6 +77,12 @@ class Session:
         entry = {"code": code, "message": message}
         if entry not in self.warnings:
             self.warnings.append(entry)
+
+    def _warn_of_one_user(self) -> None:
+        self.warn(
+            "one_user_seen",
+            "row-level security shows this role one user at a time: of all the others nothing was seen",
+        )
 
     @property
     def embedder_or_reason(self) -> Embedder | EmbedderAbsent:

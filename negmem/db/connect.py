@@ -7,7 +7,7 @@ import logging
 import os
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -25,6 +25,7 @@ from negmem.db.failures import (
     DatabaseError,
     name_grant,
     name_holder,
+    name_row,
     translate,
     words_of,
 )
@@ -155,6 +156,8 @@ class Database:
         self._broken: BaseException | None = None
         self._person = ""
         self._told: str | None = None
+        self.on_narrowed: Callable[[], None] = lambda: None
+        """Called where a statement is about everybody and row-level security shows one user."""
 
     @property
     def label(self) -> str:
@@ -332,6 +335,8 @@ class Database:
         Asks the catalog, once the transaction that failed is over.
         """
         connection = self._connection
+        if error.sqlstate == NO_PRIVILEGE and "row-level security" in error.said:
+            return name_row(error, self._person)
         if error.sqlstate not in (NO_PRIVILEGE, NO_LOCK) or connection is None or connection.closed:
             return error
         if connection.info.transaction_status != pq.TransactionStatus.IDLE:
@@ -422,10 +427,16 @@ class Database:
     ) -> Any:
         """Run it where row-level security shows one user: told to the transaction, gone with it.
 
-        Whose rows it may see says its parameter `user_id`; a statement that has none goes on with the last.
+        Whose rows it may see say its parameters; a statement that names nobody goes on with the last.
         """
-        if params is not None and "user_id" in params:
+        if not params:
+            return cursor.execute(statement, params)
+        if "user_id" in params:
             self._person = params["user_id"] or ""
+            if params["user_id"] is None:
+                self.on_narrowed()
+        elif several := params.get("users", params.get("thread_users")):
+            self._person = several[0] if len(set(several)) == 1 else ""
         connection = self.connection
         tell = fill(blocks("row_security")["person"], {})
         if self._in_transaction:

@@ -160,6 +160,16 @@ def name_holder(error: DatabaseError, holder: Mapping[str, Any] | None) -> None:
 Groups = Callable[[str, int, list[str]], list[str]]
 
 
+def name_row(error: DatabaseError, person: str) -> DatabaseError:
+    """Make a refusal of row-level security say whose rows the statement was allowed to write."""
+    error.code = "row_security_refused"
+    error.message = "row-level security refuses a row of somebody else"
+    whose = f'the user "{person}"' if person else "nobody"
+    error.why = f"the statement may write for {whose} · {error.said}"
+    error.hint = "connect as a member of the owner's role for what is about several users"
+    return error
+
+
 def name_grant(error: DatabaseError, lacking: Sequence[dict[str, Any]], groups: Groups) -> None:
     """Make a refusal say which grant is missing, on what, to whom.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -171,6 +172,21 @@ def test_each_sees_whom_its_transaction_names(
         assert cli(
             "fact", "set", "profile", "city", "Lisbon", "--user", "dave", env={"NEGMEM_DSN": app}
         ).ok()
+        said = [
+            json.dumps({"thread": "t", "user": user, "turns": [{"role": "user", "text": text}]})
+            for user, text in (
+                ("alice", "I moved to Oslo"),
+                ("bob", "我搬到了成都"),
+                ("alice", "I sold the car"),
+            )
+        ]
+        bound = {"NEGMEM_DSN": app}
+        stored = cli("ingest", "-", "--json", stdin="\n".join(said), env=bound).ok().json
+        assert (stored["memories"], stored["rejected"]) == (3, 0)
+        for everybody in (("retention", "preview"), ("metrics",), ("consolidate",)):
+            answer = cli(*everybody, "--json", env=bound).json
+            assert "one_user_seen" in {w["code"] for w in answer["warnings"]}, everybody
+        assert "25001" not in cli("audit", "export", "--user", "alice", env=bound).stderr
     with acting(database, names["auditor"]) as auditor, acting(database, names["owner"]) as owner:
         everyone = "SELECT count(DISTINCT user_id) FROM negentropy.facts"
         assert as_person(auditor, None, everyone) == as_person(owner, None, everyone) == [(3,)]

@@ -238,6 +238,9 @@ class Ingest:
             raw = [{"author": turn.author, "text": turn.text} for turn in conversation.turns]
             self._rejects.add(reject(conversation.place, fault, raw))
             return
+        threads = self._gathered.batch.threads
+        if threads and threads[-1].user != user and self._session.database.facts.sees_one_user:
+            self._flush()
         name = conversation.thread or self._options.thread or conversation.opening.hex()[:32]
         base = self._places.base(user, name, conversation)
         if len(self._users) < _USERS_SHOWN:
