@@ -179,15 +179,15 @@ def _proposed(
     session: Session, act: Act, user: str | None, given: Mapping[str, Any], preview: Any
 ) -> Any:
     made = propose(session, act, user, given)
-    if made is None:
-        return preview
-    session.warn(
-        "proposed", f"nothing is written before it is approved: negmem proposals show {made}"
-    )
+    if made is not None:
+        session.warn(
+            "proposed", f"nothing is written before it is approved: negmem proposals show {made}"
+        )
     if not isinstance(preview, Model):
         return preview
     known = type(preview).model_fields
-    changes = {"action": "proposed", "proposal_id": made, "dry_run": False}
+    action = "suppressed" if made is None else "proposed"
+    changes = {"action": action, "proposal_id": made, "dry_run": False}
     if "proposal_id" not in known:
         return preview
     return preview.model_copy(update={k: v for k, v in changes.items() if k in known})

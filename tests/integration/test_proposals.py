@@ -222,7 +222,7 @@ def test_stale_late_rejected_and_failed(database: TestDatabase) -> None:
         assert proposals.reject(session, no).replayed
         refused("proposal_decided", lambda: proposals.approve(session, no))
         again = learnings.save(session, None, title="No", learning="Not this.")
-        assert again.proposal_id is None and again.dry_run
+        assert again.proposal_id is None and again.action == "suppressed"
         assert session.warnings[-1]["code"] == "proposal_suppressed"
 
         twice = learnings.save(session, None, title="B", learning="Twice said.").proposal_id

@@ -315,7 +315,8 @@ def _changes(fields: Mapping[str, Any], arguments: Mapping[str, Any]) -> list[Fi
         before = fields.get(name)
         if name in ("namespace", "anyway", "expected_version", "id", "ids", "memory_id"):
             continue
-        if after is not None and after != before:
+        is_blank = after in ([], (), {}, "") and before in (None, [], {}, "")
+        if after is not None and after != before and not is_blank:
             found.append(FieldChange(field=name, before=before, after=after))
     return found
 

@@ -55,7 +55,8 @@ class LearningList(Model):
 
 
 class LearningChange(Model):
-    """What was done: saved, edited, removed, undone, unchanged, or proposed (then `proposal_id`)."""
+    """What was done: saved, edited, removed, undone, unchanged, suppressed (rejected
+    before), or proposed (then `proposal_id`)."""
 
     action: str
     learning: Learning | None
