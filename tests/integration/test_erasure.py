@@ -264,11 +264,18 @@ def test_writers_are_kept_out_and_others_are_not(database: TestDatabase, tmp_pat
             with session_on(database) as mine:
                 results.append(erasure.erase(mine, USER))
 
-        thread = threading.Thread(target=work)
-        thread.start()
+        threads = [threading.Thread(target=work) for _ in range(3)]
+        for thread in threads:
+            thread.start()
         writer.commit()
-        thread.join()
-        assert results and MARKER not in dump(database)
+        for thread in threads:
+            thread.join()
+        assert len(results) == 3 and MARKER not in dump(database)
+        whole = max(one.rows for one in results)
+        with session_on(database) as session:
+            assert erasure.erase(session, USER).rows == whole, (
+                "the certificate that is kept counts all"
+            )
 
 
 def test_killed_at_thirty_moments_it_is_finished(database: TestDatabase, tmp_path: Path) -> None:

@@ -136,8 +136,10 @@ def erase(
     standing = database.row("erasure", "standing", scope)
     assert standing is not None
     certificate = standing["certificate"]
-    if not answer["known"] and certificate and certificate.get("state") == "done":
-        session.warn("user_unknown", f'"{user}" was erased before, and is not here')
+    if certificate and certificate.get("state") == "done":
+        # Erased before, or meanwhile by another run of the same command: that one's counts are whole.
+        if not answer["known"]:
+            session.warn("user_unknown", f'"{user}" was erased before, and is not here')
         return Erased.model_validate_json(json.dumps(certificate["said"]))
     if not answer["known"] and certificate is None:
         session.warn("user_unknown", f'app "{session.app}" knows no user "{user}"')

@@ -126,6 +126,9 @@ def verify(session: Session, heads: Sequence[str] = ()) -> TrailVerified:
     """
     wanted = read_heads(heads)
     key = _key(session)
+    _ = (
+        session.database.facts
+    )  # asked for before the transaction, whose first statement takes the snapshot
     for app in (one.app for one in wanted):
         if app != session.app:
             raise UsageError(
