@@ -29,8 +29,8 @@ def outcome(done: object, action: str | None = None) -> dict[str, Any]:
         note = "nothing is written before a person approves it; do not say that it is done"
         return {"action": "proposed", "proposal_id": str(proposal), "note": note}
     said = str(getattr(done, "action", None) if action is None else action)
-    if said != "unchanged" and getattr(done, "dry_run", False):
-        return {"action": "not_proposed", "note": "a person rejected the same not long ago"}
+    if said == "suppressed":
+        return {"action": "suppressed", "note": "a person rejected the same not long ago"}
     return {"action": said}
 
 
