@@ -24,13 +24,8 @@ LANGUAGE plpgsql
 VOLATILE
 SET search_path = :"schema", pg_catalog, pg_temp
 AS $function$
-DECLARE
-    v_id uuid := record_retrieval(p_user_id, p_app_name, p_query, p_memory_ids, p_fact_ids, p_items, p_level,
-        p_fallbacks, p_thread, p_repeat_window);
 BEGIN
-    UPDATE memory_retrieval_logs AS l
-    SET budget_tokens = p_budget_tokens, used_tokens = p_used_tokens
-    WHERE l.user_id = p_user_id AND l.app_name = p_app_name AND l.id = v_id;
-    RETURN v_id;
+    RETURN record_retrieval(p_user_id, p_app_name, p_query, p_memory_ids, p_fact_ids, p_items, p_level, p_fallbacks,
+        p_thread, p_repeat_window, p_budget_tokens, p_used_tokens);
 END
 $function$;
