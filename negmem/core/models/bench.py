@@ -25,7 +25,7 @@ class Figures(Model):
 
 
 class Latency(Model):
-    """Milliseconds of a search for ten results, its embedding included."""
+    """Milliseconds of a search for ten results, without what embeds the question."""
 
     p50: float
     p95: float
