@@ -317,7 +317,8 @@ BEGIN
                     FROM unnest(v_words[v_rare + 1:], v_idf[v_rare + 1:]) AS q (term, idf)
                     JOIN memory_terms AS t
                         ON t.user_id = p_user_id AND t.app_name = p_app_name AND t.term = q.term
-                        AND t.memory_id = COALESCE(n.id, w.id)), 0)
+                        -- Not COALESCE: under row-level security that may leak, and would be no condition of the index.
+                        AND t.memory_id = CASE WHEN n.id IS NULL THEN w.id ELSE n.id END), 0)
                 ELSE w.bm25 END AS bm25
         FROM near AS n
         FULL JOIN worded AS w ON w.id = n.id
