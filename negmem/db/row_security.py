@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from negmem.db.connect import Connection, Database
+from negmem.db.expected import expected_schema
 from negmem.db.observed import catalog_rows
 from negmem.db.sqlfiles import blocks, fill, quote_identifier
 
@@ -64,6 +65,15 @@ def live_tables(database: Database, connection: Connection) -> list[SecuredTable
             tuple(Policy(**{**p, "roles": tuple(p["roles"])}) for p in row["policies"]),
         )
         for row in rows
+    ]
+
+
+def expected_tables() -> list[SecuredTable]:
+    """The same tables, bare, as the migrations make them."""
+    return [
+        SecuredTable(name, "kind" if "owner_kind" in columns else "user", False, False, ())
+        for name, columns in sorted(expected_schema().tables.items())
+        if {"user_id", "owner_kind"} & set(columns) and name != "memory_audit_logs"
     ]
 
 

@@ -11,6 +11,7 @@ import psycopg
 import pytest
 
 from negmem.core.governance import registry
+from negmem.db.row_security import expected_tables
 from tests.support.cli import CliRunner
 from tests.support.databases import TestDatabase
 from tests.support.roles import as_role, login_role
@@ -96,6 +97,7 @@ def test_each_sees_whom_its_transaction_names(
     listed = {t.name for t in registry.TABLES if t.owner in ("user", "kind")}
     secured = database.rows("SELECT relname::text FROM pg_class WHERE relrowsecurity")
     assert {row[0] for row in secured} == owned == listed
+    assert {table.name for table in expected_tables()} == owned
     fill(cli)
 
     with acting(database, names["app"]) as app, acting(database, names["reader"]) as reader:

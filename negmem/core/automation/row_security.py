@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from negmem.core.automation.roles import current_names, role_names
-from negmem.core.governance.registry import TABLES
 from negmem.core.models.grants import RoleKey
 from negmem.core.session import Session
 from negmem.db import row_security as db
@@ -99,7 +98,7 @@ def is_requested(database: Database) -> bool:
 
 
 def planned_statements(session: Session) -> list[str]:
-    """The SQL that `establish` would run now, as text; of a schema made anew by the list of its tables."""
+    """The SQL that `establish` would run now, as text; of a schema made anew by its migrations."""
     database = session.database
     stands = database.facts.ledger_exists and database.facts.schema_usable
     names = (current_names(database) if stands else {}) or role_names(session)
@@ -107,8 +106,7 @@ def planned_statements(session: Session) -> list[str]:
         with database.transaction(read_only=True) as connection:
             tables = db.live_tables(database, connection)
     else:
-        listed = [t for t in TABLES if t.owner in ("user", "kind")]
-        tables = [db.SecuredTable(t.name, t.owner, False, False, ()) for t in listed]
+        tables = db.expected_tables()
     return [
         str(statement)
         for table in tables
