@@ -26,6 +26,9 @@ SERVICES_THAT_USE_OTHERS = (
     "negmem.core.installation",
     "negmem.core.cluster",
     "negmem.core.formation.steps",
+    # the curator keeps the stores of learning too
+    "negmem.core.evolution.dedup_shared",
+    "negmem.core.evolution.stores",
     "negmem.core.governance.bring_back",
     "negmem.core.governance.decisions",
     "negmem.core.governance.erasure",
