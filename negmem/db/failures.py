@@ -152,9 +152,7 @@ def name_holder(error: DatabaseError, holder: Mapping[str, Any] | None) -> None:
         f"pid {pid} ({holder['application']}) holds {holder['mode']} on {holder['relation']}{since}"
         f" · {error.why}"
     )
-    error.hint = (
-        f"SELECT * FROM pg_stat_activity WHERE pid = {pid};    then run the same command again"
-    )
+    error.hint = f"look at pid {pid} in pg_stat_activity, then run the same command again"
 
 
 Groups = Callable[[str, int, list[str]], list[str]]
