@@ -65,6 +65,7 @@ def learning_on(database: TestDatabase, server: ChatServer, **overrides: str) ->
     wanted = {
         **ALL,
         "learning.knowledge.mode": "always",
+        "learning.session_context.enabled": "false",
         "llm.model": "openai/test-model",
         "llm.api_base": server.base_url,
         "llm.api_key_env": "K",
