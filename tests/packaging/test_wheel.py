@@ -75,7 +75,10 @@ def test_the_wheel_holds_all_data_and_the_licence(wheel: Path) -> None:
         assert files
         assert {f"negmem/_data/{name}" for name in files} <= names
     words = shipped("negmem/core/text/lexicon")
-    assert {"negmem/core/text/lexicon/english.txt", "negmem/core/text/lexicon/LICENSE.wordnet"} < words
+    assert {
+        "negmem/core/text/lexicon/english.txt",
+        "negmem/core/text/lexicon/LICENSE.wordnet",
+    } < words
     assert words <= names
     assert any(name.endswith("licenses/LICENSE") for name in names)
     assert "negmem/py.typed" in names
