@@ -552,6 +552,9 @@ def test_the_gate_holds_on_every_exit(world: World, monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.servers("embedded")
 def test_commands_hold_it_too_in_text_and_json(world: World) -> None:
+    with world.session("owner") as session:
+        of_zhang = part(session)
+        profile.set_field(session, "alice", "job", f"call {PHONE}")
     app = {"NEGMEM_DSN": world.dsn["app"], "NEGMEM_GOVERNANCE__PII__POLICY": "mark"}
     private = ("--user", "alice", "--namespace", "user")
     lines = [
@@ -564,6 +567,12 @@ def test_commands_hold_it_too_in_text_and_json(world: World) -> None:
         ("core", "show", "--user", "alice"),
         ("profile", "show", "--user", "alice"),
         ("user", "picture", "--user", "alice"),
+        ("profile", "undo", "job", "--user", "alice", "--dry-run"),
+        ("entity", "replace", "zhang", str(of_zhang), *private, "--dry-run"),
+        ("entity", "rm", "zhang", *private, "--dry-run"),
+        ("entity", "undo", "zhang", *private, "--dry-run"),
+        ("proposals", "list", "--user", "alice"),
+        ("proposals", "show", str(proposed(world))),
         ("profile", "set", "job", f"call {PHONE}", "--user", "alice"),
         ("profile", "unset", "邮箱", "--user", "alice", "--dry-run"),
         ("entity", "add", "x", "--type", "x", "--name", PHONE, *private),
