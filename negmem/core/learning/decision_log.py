@@ -12,7 +12,7 @@ from negmem.core.pii import gated, gated_write, guard_of
 from negmem.core.session import Session
 from negmem.errors import NegmemError, UsageError
 
-_HINT = 'mem.decisions.log("…", user="NAME")'
+_HINT = """negmem tools call log_decision --user NAME --arguments '{"decision": "…"}'"""
 
 
 @gated_write
@@ -174,5 +174,5 @@ def _unknown(session: Session, user: str, id: UUID) -> NegmemError:
         "decision_unknown",
         "there is no such decision",
         why=f'none that was made for user "{user}" of app "{session.app}" has the id {id}',
-        hint='mem.decisions.search(user="NAME")',
+        hint="negmem tools call search_decisions --user NAME --arguments '{}'",
     )

@@ -19,6 +19,7 @@ from negmem.errors import NegmemError
 
 SOURCE = targets.OBSERVATION
 TYPE = "semantic"
+_HINT = 'negmem memory add "…" --metadata source=observation --user NAME'
 MOST = 2_000
 """Characters of one observation: longer ones are no observations."""
 
@@ -46,7 +47,7 @@ def observe(
     Raises: UsageError `text_refused`, `memory_type_unknown`; NegmemError `user_paused`.
     """
     memories.check_type(memory_type)
-    content = items.cleaned(text, "observation", 'mem.memory.observe("…", user="NAME")', most=MOST)
+    content = items.cleaned(text, "observation", _HINT, most=MOST)
     events = [one if isinstance(one, UUID) else UUID(str(one)) for one in event_ids]
     metadata = {"source": SOURCE, "written_by": writer_of(session, user)}
 
@@ -90,7 +91,7 @@ def correct(
 
     Raises: UsageError `text_refused`; NegmemError `observation_unknown`, `version_conflict`.
     """
-    content = items.cleaned(text, "observation", 'mem.memory.observe("…", user="NAME")', most=MOST)
+    content = items.cleaned(text, "observation", _HINT, most=MOST)
     before = _one(session, user, memory_id)
     if before is None:
         raise _unknown(session, user, memory_id)
