@@ -70,7 +70,7 @@ SELECT :"schema".rescore_memories(%(user_id)s::text, %(app_name)s::text, %(ids)s
 -- name: reads
 -- params: user_id, app_name, after, after_id, row_limit
 -- returns: searches and contexts on record in the order of time, with what they gave
-SELECT l.id, l.created_at, l.query, l.search_level, l.items, l.retrieved_memory_ids, l.retrieved_fact_ids
+SELECT l.id, l.created_at, l.query, l.search_level, l.items, l.retrieved_memory_ids, l.retrieved_fact_ids, l.reader
 FROM :"schema".memory_retrieval_logs AS l
 WHERE l.user_id = %(user_id)s::varchar AND l.app_name = %(app_name)s::varchar
     AND (%(after)s::timestamptz IS NULL OR (l.created_at, l.id) > (%(after)s::timestamptz, %(after_id)s::uuid))

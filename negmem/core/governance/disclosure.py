@@ -46,7 +46,7 @@ def disclose(
     """Write a page on one person into a new file that only its owner may read, all of it as of one moment.
 
     Every table of the registry that an export has, in words; searches and contexts with what they gave; who
-    may log in and read; what was decided. negmem knows no names of those who searched: the log has none.
+    may log in and read; what was decided. Who searched is the account that was logged in, not the person behind it.
     Raises: NegmemError `export_withheld`, `export_not_written`, `privilege_missing`; UsageError `file_exists`.
     """
     check_may_see(session, user)
@@ -160,7 +160,7 @@ def _head(session: Session, user: str, now: datetime) -> Iterator[str]:
         "<section><h2>Who may read it</h2><p class=quiet>Accounts of the database that may log in and read"
         f" memories now:</p><ul>{listed}</ul></section>\n"
         "<details open><summary>What was read</summary><p class=quiet>Each search and each context that was"
-        " put together, with what it gave. The record says when and what, not which program or person asked.</p>"
+        " put together, with what it gave. Who asked is the account of the database, not the person behind it.</p>"
     )
 
 
@@ -180,7 +180,8 @@ def _reads(session: Session, scope: dict[str, str]) -> Iterator[str]:
             ]
             yield (
                 f"<article><dl><dt>{_moment(row['created_at'].isoformat())}</dt><dd>{_text(row['query'])}</dd>"
-                f"<dt>gave</dt><dd>{', '.join(gave) or 'nothing'}</dd></dl></article>\n"
+                f"<dt>gave</dt><dd>{', '.join(gave) or 'nothing'}</dd>"
+                f"<dt>by</dt><dd>{_text(row['reader'] or 'not recorded')}</dd></dl></article>\n"
             )
         if len(rows) < _PAGE:
             return

@@ -188,7 +188,8 @@ TABLES: tuple[Table, ...] = (
         why_not="a cache: it is dropped instead",
     ),
     _table(
-        "memory_retrieval_logs", "what was asked, and what it gave", text="query", json="items",
+        "memory_retrieval_logs", "what was asked, by which account, and what it gave", text="query", json="items",
+        actor="reader",
         plain="id thread_id retrieved_memory_ids retrieved_fact_ids search_level fallbacks latency_ms"
         " budget_tokens used_tokens was_referenced reference_count outcome_feedback counted applied_at"
         " created_at",
