@@ -24,6 +24,7 @@ from negmem.errors import NegmemError
 from negmem.mcp import server
 from tests.support.cli import CliRunner
 from tests.support.databases import TestDatabase
+from tests.support.signals import hear_interrupts
 from tests.support.waiting import eventually
 
 # Whatever writes to stdout while a tool works: a library that prints, a program that it starts.
@@ -145,6 +146,7 @@ def served(shell: CliRunner, *words: str, **more: str) -> Iterator[subprocess.Po
         stdin=pipe,
         stdout=pipe,
         stderr=pipe,
+        preexec_fn=hear_interrupts,
     )
     try:
         yield process
