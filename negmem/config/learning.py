@@ -85,7 +85,7 @@ class Learning(Section):
     session_context: SessionContextStore = SessionContextStore()
     decision_log: DecisionLogStore = DecisionLogStore()
     max_operations: int = key(
-        10, "what a model may change of the stores for one batch of turns", ge=1, le=100
+        10, "times: how often a model may change the stores for one batch of turns", ge=1, le=100
     )
     stores: tuple[Code, ...] = key(
         (), "names of further stores, which are found by the entry points negmem.stores"

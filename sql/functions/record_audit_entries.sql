@@ -27,6 +27,7 @@ LANGUAGE plpgsql
 VOLATILE SECURITY DEFINER
 SET search_path = :"schema", pg_catalog, pg_temp
 SET enable_seqscan = off
+SET jit = off
 AS $function$
 DECLARE
     person_key bytea;

@@ -52,7 +52,7 @@ def bars(
     if low:  # one scale for both directions
         top, low = max(top, low * 0.25), max(low, top * 0.25)
     scale = HEIGHT / (top + low)
-    base = top * scale
+    base = min(top * scale, float(HEIGHT))
     width = max(1, len(values)) * _SLOT
     y_labels = [(0.0, top), (base / 2, top / 2), (base, 0.0)]
     if low:
