@@ -22,38 +22,20 @@ SELECT l.sequence, encode(l.previous_hash, 'hex') AS previous_hash, encode(l.ent
     :"schema".audit_entry_hash(l.previous_hash, l.sequence, l.id, l.app_name, l.user_id, l.memory_id, l.decision, l.note,
         l.idempotency_key, l.actor, l.actor_verified, l.version, l.created_at) = l.entry_hash
         AND l.updated_at = l.created_at AS is_intact,
-    d.log_id IS NOT NULL AS has_details,
-    d.log_id IS NULL OR (
-        d.person IS NOT DISTINCT FROM l.user_id
-        AND encode(sha256(d.salt || convert_to(d.note, 'UTF8')), 'hex') IS NOT DISTINCT FROM l.note
-        AND encode(sha256(d.key || convert_to(d.idempotency_key, 'UTF8')), 'hex')
-            IS NOT DISTINCT FROM l.idempotency_key
-        AND encode(sha256(d.salt || convert_to(d.actor, 'UTF8')), 'hex') = l.actor) AS are_details_intact
+    d.log_id IS NOT NULL AS has_details, COALESCE(d.is_intact, true) AS are_details_intact
 FROM (
     SELECT one.* FROM :"schema".memory_audit_logs AS one
     WHERE one.app_name = %(app_name)s::varchar AND one.sequence > %(after)s::bigint
     ORDER BY one.sequence
     LIMIT %(row_limit)s::integer
 ) AS l
-LEFT JOIN (
-    SELECT t.log_id, t.salt, t.note, t.idempotency_key, t.actor, k.key,
-        encode(:"schema".hmac_sha256(k.key, convert_to(k.user_id, 'UTF8')), 'hex') AS person
-    FROM :"schema".audit_details AS t
-    LEFT JOIN :"schema".audit_keys AS k ON k.user_id = t.user_id AND k.app_name = t.app_name
-    WHERE t.app_name = %(app_name)s::varchar
-) AS d ON d.log_id = l.id
+LEFT JOIN :"schema".trail_details(%(app_name)s::text, %(after)s::bigint, %(row_limit)s::integer) AS d ON d.log_id = l.id
 ORDER BY l.sequence;
 
 -- name: known
 -- params: app_name, persons
 -- returns: those of the persons whose key is still there
-SELECT p.person
-FROM (
-    SELECT encode(:"schema".hmac_sha256(k.key, convert_to(k.user_id, 'UTF8')), 'hex') AS person
-    FROM :"schema".audit_keys AS k
-    WHERE k.app_name = %(app_name)s::varchar
-) AS p
-WHERE p.person = ANY (%(persons)s::text[]);
+SELECT p.person FROM :"schema".trail_persons(%(app_name)s::text, %(persons)s::text[]) AS p (person);
 
 -- name: orphans
 -- params: app_name
