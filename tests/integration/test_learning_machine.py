@@ -377,7 +377,7 @@ def test_where_what_is_learned_goes(database: TestDatabase) -> None:
         )  # what bob keeps to himself is no reason
         assert "对账" not in server.bodies[0]["messages"][1]["content"]
         shown = entities.show(session, None, "支付系统").entity
-        assert shown.namespace == "global" and [e.date for e in shown.events] == ["1月", "6月"]
+        assert shown.namespace == "global" and {e.date for e in shown.events} == {"1月", "6月"}
         assert learnings.list_learnings(session, "王芳", namespace="user").total == 1
         answers(server, *both)
         learned(session, SAID[:1], "二", namespace="sales", agent="bot")
