@@ -8,8 +8,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -67,12 +66,12 @@ def serve(opening: Callable[[], Session], served: Served, say: Callable[[str], N
     server, sessions = opened(opening, served, say)
 
     async def run() -> None:
+        _end_at_once()
         async with stdio_server() as (reading, writing):
             await server.run(reading, writing, server.create_initialization_options())
 
     try:
-        with _ending_at_once():
-            anyio.run(run)
+        anyio.run(run)
     except Exception as error:
         if not _is_client_gone(error):
             raise
@@ -100,24 +99,18 @@ def opened(
         return make_server(session, sessions, served, say), sessions
 
 
-@contextmanager
-def _ending_at_once() -> Iterator[None]:
+def _end_at_once() -> None:
     """SIGINT and SIGTERM end the process: the thread that waits for the client can't be woken.
 
-    The server rolls back what was not committed, as the connections break.
+    The database rolls back what was not committed, as the connections break. The loop's own handlers
+    write to its wake-up pipe: a plain handler would wait for the next message when the signal comes right
+    before the loop goes to sleep.
     """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = {
-        one: signal.signal(one, lambda number, frame: os._exit(_INTERRUPTED))
-        for one in (signal.SIGINT, signal.SIGTERM)
-    }
-    try:
-        yield
-    finally:
-        for one, handler in before.items():
-            signal.signal(one, handler)
+    import asyncio
+
+    if threading.current_thread() is threading.main_thread():
+        for one in (signal.SIGINT, signal.SIGTERM):
+            asyncio.get_running_loop().add_signal_handler(one, os._exit, _INTERRUPTED)
 
 
 def _is_client_gone(error: BaseException) -> bool:
