@@ -46,7 +46,7 @@ _negmem_command()
         "memory add") commands="" options="--user --type --thread --metadata --occurred-at --dry-run --yes $_negmem_shared --help" ;;
         "memory list") commands="" options="--user --type --thread --since --until --deleted --pinned --oldest-first --limit --offset $_negmem_shared --help" ;;
         "memory show") commands="" options="--user $_negmem_shared --help" ;;
-        "memory edit") commands="" options="--user --content --type --metadata --expected-version --dry-run --yes $_negmem_shared --help" ;;
+        "memory edit") commands="" options="--user --content --type --metadata --expected-version --note --dry-run --yes $_negmem_shared --help" ;;
         "memory rm") commands="" options="--user --dry-run --yes $_negmem_shared --help" ;;
         "memory restore") commands="" options="--user --dry-run --yes $_negmem_shared --help" ;;
         "memory pin") commands="" options="--user --dry-run --yes $_negmem_shared --help" ;;
@@ -57,7 +57,7 @@ _negmem_command()
         "memory topics") commands="" options="--user --limit --offset $_negmem_shared --help" ;;
         "memory history") commands="" options="--user $_negmem_shared --help" ;;
         "fact") commands="set list show history search rm restore" options="--help" ;;
-        "fact set") commands="" options="--user --confidence --valid-from --valid-until --dry-run --yes $_negmem_shared --help" ;;
+        "fact set") commands="" options="--user --confidence --valid-from --valid-until --note --dry-run --yes $_negmem_shared --help" ;;
         "fact list") commands="" options="--user --type --key --thread --as-of --believed-at --deleted --limit --offset $_negmem_shared --help" ;;
         "fact show") commands="" options="--user $_negmem_shared --help" ;;
         "fact history") commands="" options="--user --type $_negmem_shared --help" ;;
@@ -81,7 +81,7 @@ _negmem_command()
         "instruction show") commands="" options="--history $_negmem_shared --help" ;;
         "profile") commands="show set unset undo" options="--help" ;;
         "profile show") commands="" options="--user $_negmem_shared --help" ;;
-        "profile set") commands="" options="--user --dry-run --yes $_negmem_shared --help" ;;
+        "profile set") commands="" options="--user --note --dry-run --yes $_negmem_shared --help" ;;
         "profile unset") commands="" options="--user --dry-run --yes $_negmem_shared --help" ;;
         "profile undo") commands="" options="--user --dry-run --yes $_negmem_shared --help" ;;
         "entity") commands="add fact event relate replace rm undo list show search" options="--help" ;;
@@ -245,6 +245,7 @@ _negmem_values()
         "memory edit --type") values="core semantic preference procedural fact episodic" ;;
         "memory edit --metadata") values="@word" ;;
         "memory edit --expected-version") values="@word" ;;
+        "memory edit --note") values="@word" ;;
         "memory rm --user" | "memory rm -u") values="@word" ;;
         "memory restore --user" | "memory restore -u") values="@word" ;;
         "memory pin --user" | "memory pin -u") values="@word" ;;
@@ -267,6 +268,7 @@ _negmem_values()
         "fact set --confidence") values="@word" ;;
         "fact set --valid-from") values="@word" ;;
         "fact set --valid-until") values="@word" ;;
+        "fact set --note") values="@word" ;;
         "fact list --user" | "fact list -u") values="@word" ;;
         "fact list --type") values="@word" ;;
         "fact list --key") values="@word" ;;
@@ -319,6 +321,7 @@ _negmem_values()
         "instruction set --expected-version") values="@word" ;;
         "profile show --user" | "profile show -u") values="@word" ;;
         "profile set --user" | "profile set -u") values="@word" ;;
+        "profile set --note") values="@word" ;;
         "profile unset --user" | "profile unset -u") values="@word" ;;
         "profile undo --user" | "profile undo -u") values="@word" ;;
         "entity add --type") values="@word" ;;

@@ -11,9 +11,9 @@ from negmem.api.arguments import Noun, user_of
 if TYPE_CHECKING:
     from negmem.core.models.learning import (
         FoundLearnings,
-        Learning,
         LearningChange,
         LearningList,
+        LearningShown,
         LearningVersions,
     )
 
@@ -100,8 +100,8 @@ class Learnings(Noun):
             offset=offset,
         )
 
-    def show(self, id: UUID | str, *, user: str | None = None) -> Learning:
-        """One lesson, whole."""
+    def show(self, id: UUID | str, *, user: str | None = None) -> LearningShown:
+        """One lesson, whole, with the turns of `user` it rests on and who changed it."""
         from negmem.core.learning import learnings
 
         return learnings.show(self._owner.session, _asking(user), _id(id))

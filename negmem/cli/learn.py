@@ -123,8 +123,8 @@ def list_(
 
 @command(app, "show", path="learn show")
 def show(common: Common, id: Id, user: User = None) -> int:
-    """One lesson, whole."""
-    from negmem.cli.render.learnings import draw_learning
+    """One lesson, the turns of --user it rests on, who added it and who changed it."""
+    from negmem.cli.render.learnings import draw_shown
     from negmem.core.learning import learnings
     from negmem.core.learning.items import parse_id
 
@@ -132,9 +132,7 @@ def show(common: Common, id: Id, user: User = None) -> int:
     wanted = parse_id(id, "learning", "negmem learn list")
     with common.session() as session:
         session.require_installed()
-        common.console.answer(
-            "learn.show/1", learnings.show(session, asking, wanted), draw_learning
-        )
+        common.console.answer("learn.show/1", learnings.show(session, asking, wanted), draw_shown)
     return ExitCode.DONE
 
 

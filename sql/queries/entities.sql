@@ -10,20 +10,22 @@ SELECT e.owner_kind::text AS owner_kind, e.owner::text AS owner, e.id, e.entity_
     count(*) OVER () AS total,
     COALESCE((
         SELECT jsonb_agg(jsonb_build_object('id', f.id, 'content', f.content, 'confidence', f.confidence,
-            'created_at', f.created_at, 'updated_at', f.updated_at) ORDER BY f.created_at, f.id)
+            'written_by', f.written_by, 'created_at', f.created_at, 'updated_at', f.updated_at) ORDER BY f.created_at, f.id)
         FROM :"schema".entity_facts AS f
         WHERE f.owner_kind = e.owner_kind AND f.owner = e.owner AND f.app_name = e.app_name AND f.entity = e.id
             AND f.deleted_at IS NULL AND f.superseded_at IS NULL), '[]') AS facts,
     COALESCE((
         SELECT jsonb_agg(jsonb_build_object('id', v.id, 'content', v.content, 'date', v.date_text,
-            'happened_at', v.happened_at, 'created_at', v.created_at) ORDER BY v.happened_at NULLS FIRST, v.created_at, v.id)
+            'happened_at', v.happened_at, 'written_by', v.written_by, 'created_at', v.created_at)
+            ORDER BY v.happened_at NULLS FIRST, v.created_at, v.id)
         FROM :"schema".entity_events AS v
         WHERE v.owner_kind = e.owner_kind AND v.owner = e.owner AND v.app_name = e.app_name AND v.entity = e.id
             AND v.deleted_at IS NULL), '[]') AS events,
     COALESCE((
         SELECT jsonb_agg(jsonb_build_object('id', r.id, 'entity_id', other.entity_id, 'entity_type', other.entity_type,
             'name', other.name, 'relation', r.relation,
-            'direction', CASE WHEN r.source = e.id THEN 'outgoing' ELSE 'incoming' END, 'created_at', r.created_at)
+            'direction', CASE WHEN r.source = e.id THEN 'outgoing' ELSE 'incoming' END, 'written_by', r.written_by,
+            'created_at', r.created_at)
             ORDER BY r.created_at, r.id)
         FROM :"schema".entity_relations AS r
         JOIN :"schema".entities AS other
@@ -89,25 +91,30 @@ WHERE e.owner_kind = %(owner_kind)s::varchar AND e.owner = %(owner)s::varchar AN
 
 -- name: add_fact
 -- params: owner_kind, owner, app_name, id, content, confidence, written_by
-INSERT INTO :"schema".entity_facts (owner_kind, owner, app_name, entity, content, confidence, written_by)
+-- The clock and not the transaction's time: parts that are recorded together are shown in the order of their recording.
+INSERT INTO :"schema".entity_facts (owner_kind, owner, app_name, entity, content, confidence, written_by, created_at,
+    updated_at)
 VALUES (%(owner_kind)s::varchar, %(owner)s::varchar, %(app_name)s::varchar, %(id)s::uuid, %(content)s::text,
-    %(confidence)s::float8, %(written_by)s::varchar)
+    %(confidence)s::float8, %(written_by)s::varchar, clock_timestamp(), clock_timestamp())
 RETURNING id;
 
 -- name: add_event
 -- params: owner_kind, owner, app_name, id, content, happened_at, date_text, date_precision, written_by
 INSERT INTO :"schema".entity_events
-    (owner_kind, owner, app_name, entity, content, happened_at, date_text, date_precision, written_by)
+    (owner_kind, owner, app_name, entity, content, happened_at, date_text, date_precision, written_by, created_at,
+    updated_at)
 VALUES (%(owner_kind)s::varchar, %(owner)s::varchar, %(app_name)s::varchar, %(id)s::uuid, %(content)s::text,
-    %(happened_at)s::timestamptz, %(date_text)s::text, %(date_precision)s::varchar, %(written_by)s::varchar)
+    %(happened_at)s::timestamptz, %(date_text)s::text, %(date_precision)s::varchar, %(written_by)s::varchar,
+    clock_timestamp(), clock_timestamp())
 RETURNING id;
 
 -- name: add_relation
 -- params: owner_kind, owner, app_name, source, relation, target, written_by
 -- returns: a row where it is new, or there again
-INSERT INTO :"schema".entity_relations (owner_kind, owner, app_name, source, relation, target, written_by)
+INSERT INTO :"schema".entity_relations (owner_kind, owner, app_name, source, relation, target, written_by, created_at,
+    updated_at)
 VALUES (%(owner_kind)s::varchar, %(owner)s::varchar, %(app_name)s::varchar, %(source)s::uuid, %(relation)s::varchar,
-    %(target)s::uuid, %(written_by)s::varchar)
+    %(target)s::uuid, %(written_by)s::varchar, clock_timestamp(), clock_timestamp())
 ON CONFLICT (owner_kind, owner, app_name, source, relation, target) DO UPDATE
 SET deleted_at = NULL, deleted_reason = NULL, expired_at = NULL, written_by = excluded.written_by, updated_at = now(),
     version = entity_relations.version + 1

@@ -65,6 +65,16 @@ WHERE v.owner_kind = %(owner_kind)s::varchar AND v.owner = %(owner)s::varchar AN
     AND v.item_kind = %(item_kind)s::varchar AND v.item_id = %(id)s::uuid
 ORDER BY v.version;
 
+-- name: changes
+-- params: owner_kind, owner, app_name, item_kind, id, row_limit
+-- returns: who changed an item and when, newest first, without what it said
+SELECT v.version, v.reason, v.changed_by, v.changed_at
+FROM :"schema".shared_item_versions AS v
+WHERE v.owner_kind = %(owner_kind)s::varchar AND v.owner = %(owner)s::varchar AND v.app_name = %(app_name)s::varchar
+    AND v.item_kind = %(item_kind)s::varchar AND v.item_id = %(id)s::uuid
+ORDER BY v.version DESC
+LIMIT %(row_limit)s::integer;
+
 -- name: know_user
 -- params: user_id, app_name
 SELECT :"schema".admit_writer(%(user_id)s::text, %(app_name)s::text);

@@ -14,10 +14,10 @@ WHERE t.user_id = %(user_id)s::varchar AND t.app_name = %(app_name)s::varchar AN
 -- name: sources
 -- params: user_id, app_name, ids
 -- returns: the turns that items rest on, at most three an item, the newest first
-SELECT s.item_id, s.thread, s.said_at, s.quote, s.extractor, s.model
+SELECT s.item_id, s.id, s.thread, s.said_at, s.quote, s.extractor, s.model
 FROM unnest(%(ids)s::uuid[]) AS wanted (id)
 CROSS JOIN LATERAL (
-    SELECT i.item_id, t.external_id::text AS thread, COALESCE(e.occurred_at, e.created_at) AS said_at,
+    SELECT i.item_id, e.id, t.external_id::text AS thread, COALESCE(e.occurred_at, e.created_at) AS said_at,
         left(:"schema".event_text(e.content), 200) AS quote, i.extractor::text AS extractor, i.model::text AS model
     FROM :"schema".item_sources AS i
     JOIN :"schema".events AS e ON e.user_id = i.user_id AND e.app_name = i.app_name AND e.id = i.event_id

@@ -95,6 +95,7 @@ NO_TEXT = {
     "learning.proposals.approve": "ids, and the words of who decided",
     "learning.proposals.reject": "ids, and the words of who decided",
     "learning.namespaces": "names of users and teams",
+    "learning.origins": "parts of what a store shows, which is gated",
     "learning.items.versions_of": "part of the versions of a store, which are gated",
     "governance.bring_back": "counts",
     "governance.decisions": "ids and counts; notes are the deciders', for owner and auditor",

@@ -5,17 +5,27 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from negmem.cli.render.learnings import draw_earlier
+from negmem.cli.render.memories import day
+from negmem.cli.render.origins import draw_changes, draw_origins
 from negmem.cli.render.text import one_line
 
 if TYPE_CHECKING:
+    from uuid import UUID
+
     from negmem.cli.render.console import Console
     from negmem.core.models.entity import (
         Entity,
         EntityChange,
+        EntityEvent,
+        EntityFact,
         EntityList,
+        EntityRelationship,
         EntityShown,
         FoundEntities,
     )
+    from negmem.core.models.origin import PartOrigin
+
+_INDENT = "            "
 
 
 def draw_list(console: Console, found: EntityList) -> None:
@@ -39,13 +49,30 @@ def draw_found(console: Console, found: FoundEntities) -> None:
 
 
 def draw_shown(console: Console, shown: EntityShown) -> None:
-    """What it was before, then what it is."""
+    """What it was before; what it is, each part with its id and where it came from; who changed it."""
     draw_earlier(console, shown.versions or (), ("name", "description", "aliases", "properties"))
-    draw_entity(console, shown.entity)
+    one = shown.entity
+    origins: dict[UUID, list[PartOrigin]] = {}
+    for origin in shown.origins:
+        origins.setdefault(origin.part, []).append(origin)
+    _head(console, one)
+    draw_origins(console, origins.get(one.id, ()))
+    for part in _parts(one):
+        console.out(_part(part))
+        by = one_line(part.written_by or "unknown")
+        console.out(f"{_INDENT}{part.id}  {day(console, part.created_at)} by {by}")
+        draw_origins(console, origins.get(part.id, ()), _INDENT)
+    draw_changes(console, one.created_at, one.written_by, shown.changes, shown.undo)
 
 
 def draw_entity(console: Console, one: Entity) -> None:
     """One entity, whole."""
+    _head(console, one)
+    for part in _parts(one):
+        console.out(_part(part))
+
+
+def _head(console: Console, one: Entity) -> None:
     console.out(f"{console.style(one_line(one.name), 'name')}  {_id(one)} · version {one.version}")
     if one.description:
         console.out(f"  {one_line(one.description)}")
@@ -53,14 +80,22 @@ def draw_entity(console: Console, one: Entity) -> None:
         console.out(f"  also: {', '.join(map(one_line, one.aliases))}")
     for key, value in one.properties.items():
         console.out(f"  {one_line(key)}: {one_line(str(value))}")
-    for fact in one.facts:
-        console.out(f"  fact      {one_line(fact.content)}")
-    for event in one.events:
-        console.out(f"  event     {one_line(event.date or 'undated')}  {one_line(event.content)}")
-    for edge in one.relationships:
-        arrow = "->" if edge.direction == "outgoing" else "<-"
-        far = f"{one_line(edge.name)} ({one_line(edge.entity_type)}/{one_line(edge.entity_id)})"
-        console.out(f"  relation  {arrow} {one_line(edge.relation)} {far}")
+
+
+def _parts(one: Entity) -> list[EntityFact | EntityEvent | EntityRelationship]:
+    return [*one.facts, *one.events, *one.relationships]
+
+
+def _part(part: EntityFact | EntityEvent | EntityRelationship) -> str:
+    from negmem.core.models.entity import EntityEvent, EntityFact
+
+    if isinstance(part, EntityFact):
+        return f"  fact      {one_line(part.content)}"
+    if isinstance(part, EntityEvent):
+        return f"  event     {one_line(part.date or 'undated')}  {one_line(part.content)}"
+    arrow = "->" if part.direction == "outgoing" else "<-"
+    far = f"{one_line(part.name)} ({one_line(part.entity_type)}/{one_line(part.entity_id)})"
+    return f"  relation  {arrow} {one_line(part.relation)} {far}"
 
 
 def draw_change(console: Console, change: EntityChange) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from negmem.cli.render.memories import stamp
+from negmem.cli.render.origins import draw_changes, draw_origins
 from negmem.cli.render.text import one_line, safe_text
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
         Learning,
         LearningChange,
         LearningList,
+        LearningShown,
         LearningVersions,
     )
 
@@ -41,6 +43,13 @@ def draw_found(console: Console, found: FoundLearnings) -> None:
         console.note(f"by {found.level} alone: {one_line(found.reason)}")
 
 
+def draw_shown(console: Console, one: LearningShown) -> None:
+    """One lesson, whole; the turns it rests on, who added it and who changed it."""
+    draw_learning(console, one)
+    draw_origins(console, one.origins)
+    draw_changes(console, one.created_at, one.written_by, one.changes, one.undo)
+
+
 def draw_learning(console: Console, one: Learning) -> None:
     """One lesson, whole."""
     console.out(f"{console.style(one_line(one.title), 'name')}")
@@ -52,7 +61,7 @@ def draw_learning(console: Console, one: Learning) -> None:
         console.out(f"  tags: {', '.join(map(one_line, one.tags))}")
     console.out(
         f"  {one.id} · {one_line(one.namespace)} · version {one.version} ·"
-        f" {stamp(console, one.updated_at)} by {one_line(one.written_by or 'unknown')}"
+        f" {stamp(console, one.updated_at)}"
     )
     if one.deleted_at is not None:
         why = f": {one_line(one.deleted_reason)}" if one.deleted_reason else ""

@@ -27,6 +27,7 @@ from negmem.core.learning.entity_rows import (
     touch,
     written,
 )
+from negmem.core.learning.origins import changes_of, origins_of, taking_back
 from negmem.core.models.entity import (
     Entity,
     EntityChange,
@@ -35,6 +36,7 @@ from negmem.core.models.entity import (
     FoundEntities,
     FoundEntity,
 )
+from negmem.core.models.origin import PartOrigin
 from negmem.core.pii import gated, gated_write, guard_of
 from negmem.core.review import Target, reviewed, writer_of
 from negmem.core.session import Session
@@ -341,12 +343,26 @@ def show(
     namespace: str = "global",
     history: bool = False,
 ) -> EntityShown:
-    """One entity by id, name or alias. Raises: NegmemError `entity_unknown`, `entity_ambiguous`."""
+    """One entity by id, name or alias, where it came from, and who changed it.
+
+    Raises: NegmemError `entity_unknown`, `entity_ambiguous`.
+    """
     owners = reach(session, user, namespace, "read")
     row = named(session, owners, entity, entity_type)
     owner = Owner(row["owner_kind"], row["owner"])
+    one = one_entity(session, [owner], row["id"])
+    parts = [one.id, *(f.id for f in one.facts), *(e.id for e in one.events)]
+    changes = changes_of(session, owner, KIND, one.id)
+    command = f"negmem entity undo {one.entity_type}/{one.entity_id}"
     return EntityShown(
-        entity=one_entity(session, [owner], row["id"]),
+        entity=one,
+        origins=[
+            PartOrigin(**dict(said), part=part)
+            for part, found in origins_of(session, user, parts).items()
+            for said in found
+        ],
+        changes=changes,
+        undo=taking_back(command, owner, user) if changes else None,
         versions=items.versions_of(session, owner, KIND, row["id"]) if history else None,
     )
 

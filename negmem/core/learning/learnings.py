@@ -12,6 +12,7 @@ from negmem.core.holds import check_may_delete
 from negmem.core.learning import items
 from negmem.core.learning.access import Access, Owner, access_of, owner_of, reach
 from negmem.core.learning.lesson import Lesson, cleaned_lesson, screened_lesson
+from negmem.core.learning.origins import changes_of, origins_of, taking_back
 from negmem.core.merging import stored_scale
 from negmem.core.models.learning import (
     FoundLearning,
@@ -19,6 +20,7 @@ from negmem.core.models.learning import (
     Learning,
     LearningChange,
     LearningList,
+    LearningShown,
     LearningVersions,
 )
 from negmem.core.pii import DetectionFailedError, gated, gated_write, guard_of
@@ -185,9 +187,20 @@ def list_learnings(
 
 
 @gated
-def show(session: Session, user: str | None, id: UUID) -> Learning:
-    """One lesson of those that the user may read. Raises: NegmemError `learning_unknown`."""
-    return _one(session, access_of(session, user).readable, id)
+def show(session: Session, user: str | None, id: UUID) -> LearningShown:
+    """One lesson of those that the user may read, where it came from, and who changed it.
+
+    Raises: NegmemError `learning_unknown`.
+    """
+    row = _row(session, access_of(session, user).readable, id)
+    owner = Owner(row["owner_kind"], row["owner"])
+    changes = changes_of(session, owner, KIND, id)
+    return LearningShown(
+        **_fields(row),
+        origins=origins_of(session, user, [id]).get(id, []),
+        changes=changes,
+        undo=taking_back(f"negmem learn undo {id}", owner, user) if changes else None,
+    )
 
 
 @gated_write

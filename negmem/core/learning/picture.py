@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
-from uuid import UUID
 
 from negmem.core.governance import standing
 from negmem.core.learning import decision_log, entities, learnings, observations, profile, proposals
 from negmem.core.learning.access import access_of
-from negmem.core.models.picture import KnownItem, KnownStore, Origin, UserPicture
+from negmem.core.learning.origins import origins_of
+from negmem.core.models.picture import KnownItem, KnownStore, UserPicture
 from negmem.core.pii import gated
 from negmem.core.session import Session
 from negmem.core.text.fact_words import fact_text
@@ -32,7 +31,7 @@ def picture(session: Session, user: str, *, limit: int = 20) -> UserPicture:
         _decisions(session, user, limit),
     ]
     ids = [item["id"] for _, items, _ in found for item in items]
-    origins = _origins(session, scope, ids)
+    origins = origins_of(session, user, ids)
     config = session.config.learning
     return UserPicture(
         user=user,
@@ -154,12 +153,3 @@ def _decisions(session: Session, user: str, limit: int) -> _Found:
         for one in page.decisions
     ]
     return "decision_log", items, page.total
-
-
-def _origins(
-    session: Session, scope: dict[str, str], ids: Sequence[UUID]
-) -> dict[UUID, list[Origin]]:
-    found: dict[UUID, list[Origin]] = {}
-    for row in session.database.rows("stores", "sources", {**scope, "ids": list(ids)}):
-        found.setdefault(row.pop("item_id"), []).append(Origin(**row))
-    return found

@@ -8,6 +8,7 @@ from uuid import UUID
 from negmem.core.models.base import Model
 from negmem.core.models.learning import ItemVersion
 from negmem.core.models.memory import Instant
+from negmem.core.models.origin import ItemChange, PartOrigin
 
 
 class EntityFact(Model):
@@ -16,6 +17,7 @@ class EntityFact(Model):
     id: UUID
     content: str
     confidence: float
+    written_by: str | None
     created_at: Instant
     updated_at: Instant
 
@@ -27,6 +29,7 @@ class EntityEvent(Model):
     content: str
     date: str | None
     happened_at: Instant | None
+    written_by: str | None
     created_at: Instant
 
 
@@ -39,6 +42,7 @@ class EntityRelationship(Model):
     name: str
     relation: str
     direction: str
+    written_by: str | None
     created_at: Instant
 
 
@@ -100,7 +104,15 @@ class EntityChange(Model):
 
 
 class EntityShown(Model):
-    """An entity and what it was before, oldest first, where that was asked for."""
+    """An entity, where it came from, who changed it, and what it was before where that was asked for.
+
+    `origins`, turns of the user who asks, at most three of the entity and of each part: those of others
+    stay theirs. `changes`, the last twenty, newest first; `versions`, oldest first. `undo` takes the last
+    change back; None: none was made.
+    """
 
     entity: Entity
+    origins: list[PartOrigin]
+    changes: list[ItemChange]
+    undo: str | None
     versions: list[ItemVersion] | None = None

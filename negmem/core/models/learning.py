@@ -7,6 +7,7 @@ from uuid import UUID
 
 from negmem.core.models.base import Model
 from negmem.core.models.memory import Instant
+from negmem.core.models.origin import ItemChange, Origin
 
 
 class Learning(Model):
@@ -27,6 +28,18 @@ class Learning(Model):
     deleted_reason: str | None
     embedded: bool
     metadata: dict[str, Any]
+
+
+class LearningShown(Learning):
+    """A learning, where it came from and who changed it.
+
+    `origins`, turns of the user who asks, at most three: those of others stay theirs. `changes`, the last
+    twenty, newest first; `written_by` is who added it. `undo` takes the last one back; None: none was made.
+    """
+
+    origins: list[Origin]
+    changes: list[ItemChange]
+    undo: str | None
 
 
 class FoundLearning(Learning):

@@ -7,17 +7,8 @@ from uuid import UUID
 
 from negmem.core.models.base import Model
 from negmem.core.models.memory import Instant
+from negmem.core.models.origin import Origin
 from negmem.core.models.standing import Standing
-
-
-class Origin(Model):
-    """A turn that an item rests on: what was said, where and when, and what read it."""
-
-    thread: str
-    said_at: Instant
-    quote: str
-    extractor: str
-    model: str | None
 
 
 class KnownItem(Model):
