@@ -27,6 +27,9 @@
 -- A question whose words stand in more than p_postings postings is matched by its rarer words alone; the others are
 -- counted for the best 1,000 of those and for what the vectors found. common_terms says how many.
 --
+-- Without p_counted the candidates by vector are not counted where all were compared (semantic_candidates is of
+-- facts alone): to count some hundred takes a twentieth of a search.
+--
 -- callers: search_items(), hybrid_search() and rrf_search(), the last two with p_context false: base alone
 -- volatility: STABLE, it reads tables
 -- returns: items, best first; in every row the candidates of each arm, the items in scope, the postings read, how many
@@ -51,7 +54,8 @@ CREATE OR REPLACE FUNCTION :"schema".ranked_items(
     p_speaker double precision DEFAULT 0.1,
     p_intent double precision DEFAULT 0.15,
     p_relevance boolean DEFAULT true,
-    p_postings integer DEFAULT 40000
+    p_postings integer DEFAULT 40000,
+    p_counted boolean DEFAULT true
 )
 RETURNS TABLE (
     kind text,
@@ -133,6 +137,16 @@ DECLARE
     v_total_len bigint;
     v_fact_documents bigint;
     v_fact_total_len bigint;
+    v_small boolean;
+    v_matched uuid[];
+    v_matched_bm25 double precision[];
+    v_ids uuid[];
+    v_stores smallint[];
+    v_similarities double precision[];
+    v_bm25s double precision[];
+    v_bases double precision[];
+    v_near_found integer := 0;
+    v_keyword_found integer := 0;
 BEGIN
     SELECT s.documents, s.total_len INTO v_documents, v_total_len
     FROM memory_term_stats AS s WHERE s.user_id = p_user_id AND s.app_name = p_app_name;
@@ -236,135 +250,210 @@ BEGIN
         END IF;
     END IF;
 
-    RETURN QUERY
-    WITH nearest AS MATERIALIZED (
-        SELECT c_memory AS store, v.memory_id AS id,
-            CASE WHEN v_centred
-                THEN embedding_similarity(v.embedding, v_mean, v_direction, v_offset)
-                ELSE (1 - (v.embedding <=> v_embedding) - v_floor) * v_scale END AS similarity
+    -- Of each store the best by base, in order. The usual case has a statement of its own: to set up the plan of the
+    -- other takes a third of a search among some hundred memories.
+    v_small := v_exact AND v_common = 0;
+    IF v_small AND 'memory' = ANY (p_kinds) THEN
+        SELECT array_agg(m.id), array_agg(m.bm25) INTO v_matched, v_matched_bm25
         FROM (
-            SELECT b.memory_id
-            FROM memory_vectors AS b
-            WHERE v_embedding IS NOT NULL AND NOT v_exact AND 'memory' = ANY (p_kinds)
-                AND b.user_id = p_user_id AND b.app_name = p_app_name AND b.model_id = v_model AND b.live
-                AND (p_allowed IS NULL OR b.memory_id IN (SELECT a FROM unnest(p_allowed) AS a))
-            ORDER BY b.bits <~> v_bits
-            LIMIT v_reranked
-        ) AS b
-        JOIN memory_vectors AS v
-            ON v.user_id = p_user_id AND v.app_name = p_app_name AND v.memory_id = b.memory_id
-            AND v.model_id = v_model
-        UNION ALL
-        SELECT c_fact, v.fact_id,
-            CASE WHEN v_centred
-                THEN embedding_similarity(v.embedding, v_mean, v_direction, v_offset)
-                ELSE (1 - (v.embedding <=> v_embedding) - v_floor) * v_scale END
-        FROM fact_vectors AS v
-        WHERE v_embedding IS NOT NULL AND 'fact' = ANY (p_kinds)
-            AND v.user_id = p_user_id AND v.app_name = p_app_name AND v.model_id = v_model AND v.live
-            AND (p_allowed IS NULL OR v.fact_id IN (SELECT a FROM unnest(p_allowed) AS a))
-    ),
-    -- Read once, in the join below: to keep some hundred rows aside costs as much as to compare their vectors.
-    near AS (
-        SELECT c_memory AS store, v.memory_id AS id,
-            CASE WHEN v_centred
-                THEN embedding_similarity(v.embedding, v_mean, v_direction, v_offset)
-                ELSE (1 - (v.embedding <=> v_embedding) - v_floor) * v_scale END AS similarity
-        FROM memory_vectors AS v
-        WHERE v_embedding IS NOT NULL AND v_exact AND 'memory' = ANY (p_kinds)
-            AND v.user_id = p_user_id AND v.app_name = p_app_name AND v.model_id = v_model AND v.live
-            AND (p_allowed IS NULL OR v.memory_id IN (SELECT a FROM unnest(p_allowed) AS a))
-        UNION ALL
-        SELECT n.store, n.id, n.similarity FROM nearest AS n
-    ),
-    matched AS MATERIALIZED (
-        SELECT c_memory AS store, t.memory_id AS id,
-            sum(q.idf * 2.2 * t.tf / (t.tf + 0.3 + v_len_rate * t.len)) AS bm25
-        FROM unnest(v_words[:v_rare], v_idf[:v_rare]) AS q (term, idf)
-        JOIN memory_terms AS t
-            ON t.user_id = p_user_id AND t.app_name = p_app_name AND t.term = q.term
-        GROUP BY t.memory_id
-        UNION ALL
-        SELECT c_fact, t.fact_id,
-            sum(q.idf * 2.2 * t.tf / (t.tf + 0.3 + v_fact_len_rate * t.len))
-        FROM unnest(v_fact_words, v_fact_idf) AS q (term, idf)
-        JOIN fact_terms AS t
-            ON t.user_id = p_user_id AND t.app_name = p_app_name AND t.term = q.term
-        GROUP BY t.fact_id
-    ),
-    words AS MATERIALIZED (
-        SELECT m.store, m.id, m.bm25
-        FROM matched AS m
-        WHERE p_allowed IS NULL OR m.id IN (SELECT a FROM unnest(p_allowed) AS a)
-        ORDER BY m.bm25 DESC, m.id
-        LIMIT CASE WHEN v_reranked > 0 OR v_common > 0 THEN v_depth END
-    ),
-    -- What the vectors found is scored by words too, whatever its place there. Here and below the OR keeps a
-    -- subquery a hash table: the planner knows nothing of these sizes.
-    worded AS (
-        SELECT w.store, w.id, w.bm25 FROM words AS w
-        UNION ALL
-        SELECT m.store, m.id, m.bm25 FROM matched AS m
-        WHERE v_reranked > 0 AND (m.id IS NULL OR m.id IN (SELECT n.id FROM nearest AS n))
-            AND (m.id IS NULL OR m.id NOT IN (SELECT w.id FROM words AS w))
-    ),
-    pool AS MATERIALIZED (
-        SELECT COALESCE(n.store, w.store) AS store, COALESCE(n.id, w.id) AS id, n.similarity,
-            n.id IS NOT NULL AS is_near,
-            CASE WHEN v_common > 0 AND COALESCE(n.store, w.store) = c_memory
-                THEN COALESCE(w.bm25, 0) + COALESCE((
-                    SELECT sum(q.idf * 2.2 * t.tf / (t.tf + 0.3 + v_len_rate * t.len))
-                    FROM unnest(v_words[v_rare + 1:], v_idf[v_rare + 1:]) AS q (term, idf)
-                    JOIN memory_terms AS t
-                        ON t.user_id = p_user_id AND t.app_name = p_app_name AND t.term = q.term
-                        -- Not COALESCE: under row-level security that may leak, and would be no condition of the index.
-                        AND t.memory_id = CASE WHEN n.id IS NULL THEN w.id ELSE n.id END), 0)
-                ELSE w.bm25 END AS bm25
-        FROM near AS n
-        FULL JOIN worded AS w ON w.id = n.id
-    ),
-    first AS MATERIALIZED (
-        SELECT b.*, row_number() OVER (ORDER BY b.base DESC, b.id) AS place
+            SELECT t.memory_id AS id, sum(q.idf * 2.2 * t.tf / (t.tf + 0.3 + v_len_rate * t.len)) AS bm25
+            FROM unnest(v_words, v_idf) AS q (term, idf)
+            JOIN memory_terms AS t
+                ON t.user_id = p_user_id AND t.app_name = p_app_name AND t.term = q.term
+            GROUP BY t.memory_id
+        ) AS m
+        WHERE p_allowed IS NULL OR m.id IN (SELECT a FROM unnest(p_allowed) AS a);
+        v_keyword_found := COALESCE(cardinality(v_matched), 0);
+        SELECT array_agg(b.id), array_agg(b.similarity), array_agg(b.bm25), array_agg(b.base)
+        INTO v_ids, v_similarities, v_bm25s, v_bases
         FROM (
-            SELECT r.*, v_semantic_weight * COALESCE(LEAST(1, GREATEST(0, r.similarity)), 0)
-                + v_keyword_weight * COALESCE(
-                    r.bm25 / CASE r.store WHEN c_memory THEN v_most ELSE v_fact_most END, 0) AS base
+            SELECT COALESCE(n.id, w.id) AS id, n.similarity, w.bm25,
+                v_semantic_weight * COALESCE(LEAST(1, GREATEST(0, n.similarity)), 0)
+                    + v_keyword_weight * COALESCE(w.bm25 / v_most, 0) AS base
             FROM (
-                SELECT p.store, p.id, p.bm25, COALESCE(p.similarity,
-                    CASE WHEN v_reranked > 0 AND p.store = c_memory THEN (
-                        SELECT CASE WHEN v_centred
-                THEN embedding_similarity(v.embedding, v_mean, v_direction, v_offset)
-                ELSE (1 - (v.embedding <=> v_embedding) - v_floor) * v_scale END
-                        FROM memory_vectors AS v
-                        WHERE v.user_id = p_user_id AND v.app_name = p_app_name AND v.memory_id = p.id
-                            AND v.model_id = v_model)
-                    END) AS similarity
-                FROM pool AS p
+                SELECT v.memory_id AS id,
+                    CASE WHEN v_centred
+                        THEN embedding_similarity(v.embedding, v_mean, v_direction, v_offset)
+                        ELSE (1 - (v.embedding <=> v_embedding) - v_floor) * v_scale END AS similarity
+                FROM memory_vectors AS v
+                WHERE v_embedding IS NOT NULL
+                    AND v.user_id = p_user_id AND v.app_name = p_app_name AND v.model_id = v_model AND v.live
+                    AND (p_allowed IS NULL OR v.memory_id IN (SELECT a FROM unnest(p_allowed) AS a))
                 OFFSET 0
-            ) AS r
-            ORDER BY base DESC, r.id
+            ) AS n
+            FULL JOIN unnest(v_matched, v_matched_bm25) AS w (id, bm25) ON w.id = n.id
+            ORDER BY base DESC, 1
             LIMIT v_rows
-        ) AS b
-    ),
-    known AS MATERIALIZED (
-        SELECT f.store, f.id, f.place, f.similarity, f.bm25, m.thread_id, m.position, m.memory_type AS type,
+        ) AS b;
+    ELSIF 'memory' = ANY (p_kinds) THEN
+        WITH nearest AS MATERIALIZED (
+            SELECT v.memory_id AS id,
+                CASE WHEN v_centred
+                    THEN embedding_similarity(v.embedding, v_mean, v_direction, v_offset)
+                    ELSE (1 - (v.embedding <=> v_embedding) - v_floor) * v_scale END AS similarity
+            FROM (
+                SELECT b.memory_id
+                FROM memory_vectors AS b
+                WHERE v_embedding IS NOT NULL AND NOT v_exact
+                    AND b.user_id = p_user_id AND b.app_name = p_app_name AND b.model_id = v_model AND b.live
+                    AND (p_allowed IS NULL OR b.memory_id IN (SELECT a FROM unnest(p_allowed) AS a))
+                ORDER BY b.bits <~> v_bits
+                LIMIT v_reranked
+            ) AS b
+            JOIN memory_vectors AS v
+                ON v.user_id = p_user_id AND v.app_name = p_app_name AND v.memory_id = b.memory_id
+                AND v.model_id = v_model
+            UNION ALL
+            SELECT v.memory_id,
+                CASE WHEN v_centred
+                    THEN embedding_similarity(v.embedding, v_mean, v_direction, v_offset)
+                    ELSE (1 - (v.embedding <=> v_embedding) - v_floor) * v_scale END
+            FROM memory_vectors AS v
+            WHERE v_embedding IS NOT NULL AND v_exact
+                AND v.user_id = p_user_id AND v.app_name = p_app_name AND v.model_id = v_model AND v.live
+                AND (p_allowed IS NULL OR v.memory_id IN (SELECT a FROM unnest(p_allowed) AS a))
+        ),
+        matched AS MATERIALIZED (
+            SELECT t.memory_id AS id, sum(q.idf * 2.2 * t.tf / (t.tf + 0.3 + v_len_rate * t.len)) AS bm25
+            FROM unnest(v_words[:v_rare], v_idf[:v_rare]) AS q (term, idf)
+            JOIN memory_terms AS t
+                ON t.user_id = p_user_id AND t.app_name = p_app_name AND t.term = q.term
+            GROUP BY t.memory_id
+        ),
+        words AS MATERIALIZED (
+            SELECT m.id, m.bm25
+            FROM matched AS m
+            WHERE p_allowed IS NULL OR m.id IN (SELECT a FROM unnest(p_allowed) AS a)
+            ORDER BY m.bm25 DESC, m.id
+            LIMIT v_depth
+        ),
+        -- What the vectors found is scored by words too, whatever its place there. Here and below the OR keeps a
+        -- subquery a hash table: the planner knows nothing of these sizes.
+        worded AS (
+            SELECT w.id, w.bm25 FROM words AS w
+            UNION ALL
+            SELECT m.id, m.bm25 FROM matched AS m
+            WHERE (m.id IS NULL OR m.id IN (SELECT n.id FROM nearest AS n))
+                AND (m.id IS NULL OR m.id NOT IN (SELECT w.id FROM words AS w))
+        ),
+        pool AS (
+            SELECT COALESCE(n.id, w.id) AS id,
+                CASE WHEN v_common > 0
+                    THEN COALESCE(w.bm25, 0) + COALESCE((
+                        SELECT sum(q.idf * 2.2 * t.tf / (t.tf + 0.3 + v_len_rate * t.len))
+                        FROM unnest(v_words[v_rare + 1:], v_idf[v_rare + 1:]) AS q (term, idf)
+                        JOIN memory_terms AS t
+                            ON t.user_id = p_user_id AND t.app_name = p_app_name AND t.term = q.term
+                            -- Not COALESCE: under row-level security that may leak, and would be no condition of the
+                            -- index.
+                            AND t.memory_id = CASE WHEN n.id IS NULL THEN w.id ELSE n.id END), 0)
+                    ELSE w.bm25 END AS bm25,
+                COALESCE(n.similarity, CASE WHEN v_reranked > 0 THEN (
+                    SELECT CASE WHEN v_centred
+                        THEN embedding_similarity(v.embedding, v_mean, v_direction, v_offset)
+                        ELSE (1 - (v.embedding <=> v_embedding) - v_floor) * v_scale END
+                    FROM memory_vectors AS v
+                    WHERE v.user_id = p_user_id AND v.app_name = p_app_name AND v.memory_id = w.id
+                        AND v.model_id = v_model) END) AS similarity
+            FROM nearest AS n
+            FULL JOIN worded AS w ON w.id = n.id
+            OFFSET 0
+        )
+        SELECT array_agg(b.id), array_agg(b.similarity), array_agg(b.bm25), array_agg(b.base),
+            (SELECT count(*) FROM nearest), (SELECT count(*) FROM words)
+        INTO v_ids, v_similarities, v_bm25s, v_bases, v_near_found, v_keyword_found
+        FROM (
+            SELECT p.*, v_semantic_weight * COALESCE(LEAST(1, GREATEST(0, p.similarity)), 0)
+                + v_keyword_weight * COALESCE(p.bm25 / v_most, 0) AS base
+            FROM pool AS p
+            ORDER BY base DESC, p.id
+            LIMIT v_rows
+        ) AS b;
+    END IF;
+
+    IF 'fact' = ANY (p_kinds) AND (v_fact_documents > 0 OR EXISTS (
+        SELECT FROM fact_vectors AS v
+        WHERE v.user_id = p_user_id AND v.app_name = p_app_name AND v.model_id = v_model AND v.live))
+    THEN
+        WITH near AS MATERIALIZED (
+            SELECT v.fact_id AS id,
+                CASE WHEN v_centred
+                    THEN embedding_similarity(v.embedding, v_mean, v_direction, v_offset)
+                    ELSE (1 - (v.embedding <=> v_embedding) - v_floor) * v_scale END AS similarity
+            FROM fact_vectors AS v
+            WHERE v_embedding IS NOT NULL
+                AND v.user_id = p_user_id AND v.app_name = p_app_name AND v.model_id = v_model AND v.live
+                AND (p_allowed IS NULL OR v.fact_id IN (SELECT a FROM unnest(p_allowed) AS a))
+        ),
+        words AS MATERIALIZED (
+            SELECT m.id, m.bm25
+            FROM (
+                SELECT t.fact_id AS id, sum(q.idf * 2.2 * t.tf / (t.tf + 0.3 + v_fact_len_rate * t.len)) AS bm25
+                FROM unnest(v_fact_words, v_fact_idf) AS q (term, idf)
+                JOIN fact_terms AS t
+                    ON t.user_id = p_user_id AND t.app_name = p_app_name AND t.term = q.term
+                GROUP BY t.fact_id
+            ) AS m
+            WHERE p_allowed IS NULL OR m.id IN (SELECT a FROM unnest(p_allowed) AS a)
+        )
+        SELECT array_agg(b.id), array_agg(b.store), array_agg(b.similarity), array_agg(b.bm25),
+            v_near_found + (SELECT count(*) FROM near), v_keyword_found + (SELECT count(*) FROM words)
+        INTO v_ids, v_stores, v_similarities, v_bm25s, v_near_found, v_keyword_found
+        FROM (
+            SELECT c_memory AS store, m.id, m.similarity, m.bm25, m.base
+            FROM unnest(v_ids, v_similarities, v_bm25s, v_bases) AS m (id, similarity, bm25, base)
+            UNION ALL
+            SELECT c_fact, COALESCE(n.id, w.id), n.similarity, w.bm25,
+                v_semantic_weight * COALESCE(LEAST(1, GREATEST(0, n.similarity)), 0)
+                    + v_keyword_weight * COALESCE(w.bm25 / v_fact_most, 0)
+            FROM near AS n
+            FULL JOIN words AS w ON w.id = n.id
+            ORDER BY base DESC, id
+            LIMIT v_rows
+        ) AS b;
+    END IF;
+    IF p_counted AND v_small AND v_embedding IS NOT NULL AND 'memory' = ANY (p_kinds) THEN
+        SELECT v_near_found + count(*) INTO v_near_found
+        FROM memory_vectors AS v
+        WHERE v.user_id = p_user_id AND v.app_name = p_app_name AND v.model_id = v_model AND v.live
+            AND (p_allowed IS NULL OR v.memory_id IN (SELECT a FROM unnest(p_allowed) AS a));
+    END IF;
+
+    RETURN QUERY
+    WITH known AS MATERIALIZED (
+        SELECT c_memory AS store, f.id, f.place, f.similarity, f.bm25, m.thread_id, m.position, m.memory_type AS type,
             m.relevance_weight, COALESCE(m.occurred_at, m.created_at) AS at, m.metadata ->> 'speaker' AS name,
             m.metadata ->> 'role' AS role
-        FROM first AS f
+        FROM unnest(v_ids, v_stores, v_similarities, v_bm25s) WITH ORDINALITY AS f (id, store, similarity, bm25, place)
         JOIN memories AS m ON m.user_id = p_user_id AND m.app_name = p_app_name AND m.id = f.id
-        WHERE f.store = c_memory AND m.deleted_at IS NULL
+        WHERE f.store IS DISTINCT FROM c_fact AND m.deleted_at IS NULL
         UNION ALL
-        SELECT f.store, f.id, f.place, f.similarity, f.bm25, NULL, NULL, x.fact_type, 1, x.valid_from, NULL, NULL
-        FROM first AS f
+        SELECT c_fact, f.id, f.place, f.similarity, f.bm25, NULL, NULL, x.fact_type, 1, x.valid_from, NULL, NULL
+        FROM unnest(v_ids, v_stores, v_similarities, v_bm25s) WITH ORDINALITY AS f (id, store, similarity, bm25, place)
         JOIN facts AS x ON x.user_id = p_user_id AND x.app_name = p_app_name AND x.id = f.id
-        WHERE f.store = c_fact AND x.deleted_at IS NULL AND x.status = 'active'
+        WHERE v_stores IS NOT NULL AND f.store = c_fact AND x.deleted_at IS NULL AND x.status = 'active'
             AND (x.valid_from IS NULL OR x.valid_from <= now())
             AND (x.valid_until IS NULL OR x.valid_until > now())
     ),
     -- The turns beside the best, which may say by themselves nothing that the question asks for.
-    beside AS MATERIALIZED (
-        SELECT m.id, m.thread_id, m.position, m.memory_type AS type, m.relevance_weight,
-            COALESCE(m.occurred_at, m.created_at) AS at, m.metadata ->> 'speaker' AS name, m.metadata ->> 'role' AS role
+    found AS (
+        SELECT k.* FROM known AS k
+        UNION ALL
+        SELECT c_memory, m.id, v_rows + 1, (
+                SELECT CASE WHEN v_centred
+                    THEN embedding_similarity(v.embedding, v_mean, v_direction, v_offset)
+                    ELSE (1 - (v.embedding <=> v_embedding) - v_floor) * v_scale END
+                FROM memory_vectors AS v
+                WHERE v.user_id = p_user_id AND v.app_name = p_app_name AND v.memory_id = m.id
+                    AND v.model_id = v_model),
+            CASE WHEN v_small THEN w.bm25 ELSE (
+                SELECT sum(q.idf * 2.2 * t.tf / (t.tf + 0.3 + v_len_rate * t.len))
+                FROM unnest(v_words, v_idf) AS q (term, idf)
+                JOIN memory_terms AS t
+                    ON t.user_id = p_user_id AND t.app_name = p_app_name AND t.term = q.term AND t.memory_id = m.id)
+                END,
+            m.thread_id, m.position, m.memory_type, m.relevance_weight,
+            COALESCE(m.occurred_at, m.created_at), m.metadata ->> 'speaker', m.metadata ->> 'role'
         FROM (
             SELECT DISTINCT k.thread_id, k.position + step.by AS position
             FROM known AS k
@@ -374,53 +463,18 @@ BEGIN
         JOIN memories AS m
             ON m.user_id = p_user_id AND m.app_name = p_app_name AND m.thread_id = k.thread_id
             AND m.position = k.position
+        LEFT JOIN unnest(v_matched, v_matched_bm25) AS w (id, bm25) ON w.id = m.id
         WHERE m.deleted_at IS NULL
             AND (m.id IS NULL OR m.id NOT IN (SELECT o.id FROM known AS o))
             AND (p_allowed IS NULL OR m.id IN (SELECT a FROM unnest(p_allowed) AS a))
     ),
-    rated AS (
-        SELECT r.id, max(r.similarity) AS similarity, sum(r.bm25) AS bm25
-        FROM (
-            SELECT b.id, NULL::float8 AS similarity, NULL::float8 AS bm25 FROM beside AS b
-            UNION ALL
-            SELECT p.id, p.similarity, CASE WHEN v_exact THEN p.bm25 END FROM pool AS p
-            WHERE p.id IS NULL OR p.id IN (SELECT b.id FROM beside AS b)
-            UNION ALL
-            SELECT t.memory_id, NULL, q.idf * 2.2 * t.tf / (t.tf + 0.3 + v_len_rate * t.len)
-            FROM beside AS b
-            CROSS JOIN unnest(v_words, v_idf) AS q (term, idf)
-            JOIN memory_terms AS t
-                ON t.user_id = p_user_id AND t.app_name = p_app_name AND t.term = q.term AND t.memory_id = b.id
-            WHERE NOT v_exact
-        ) AS r
-        GROUP BY r.id
-    ),
-    found AS (
-        SELECT k.* FROM known AS k
-        UNION ALL
-        SELECT c_memory, b.id, v_rows + 1, COALESCE(r.similarity, CASE WHEN v_reranked > 0 THEN (
-                SELECT CASE WHEN v_centred
-                THEN embedding_similarity(v.embedding, v_mean, v_direction, v_offset)
-                ELSE (1 - (v.embedding <=> v_embedding) - v_floor) * v_scale END
-                FROM memory_vectors AS v
-                WHERE v.user_id = p_user_id AND v.app_name = p_app_name AND v.memory_id = b.id
-                    AND v.model_id = v_model) END),
-            r.bm25, b.thread_id, b.position, b.type, b.relevance_weight, b.at, b.name, b.role
-        FROM beside AS b
-        JOIN rated AS r ON r.id = b.id
-    ),
-    based AS (
-        SELECT f.*, COALESCE(f.name, f.role) AS voice,
-            v_context AND f.thread_id IS NOT NULL AND f.position IS NOT NULL AS is_turn,
-            CASE WHEN f.similarity IS NOT NULL THEN LEAST(1, GREATEST(0, f.similarity)) END AS semantic,
-            f.bm25 / CASE f.store WHEN c_memory THEN v_most ELSE v_fact_most END AS keyword
-        FROM found AS f
-        OFFSET 0
-    ),
     placed AS (
-        SELECT b.*, b.place <= v_turns AS is_surrounded,
-            v_semantic_weight * COALESCE(b.semantic, 0) + v_keyword_weight * COALESCE(b.keyword, 0) AS base
-        FROM based AS b
+        SELECT f.*, COALESCE(f.name, f.role) AS voice, f.place <= v_turns AS is_surrounded,
+            v_context AND f.thread_id IS NOT NULL AND f.position IS NOT NULL AS is_turn,
+            v_semantic_weight * COALESCE(LEAST(1, GREATEST(0, f.similarity)), 0) AS by_meaning,
+            v_keyword_weight * COALESCE(f.bm25 / CASE f.store WHEN c_memory THEN v_most ELSE v_fact_most END, 0)
+                AS by_words
+        FROM found AS f
         OFFSET 0
     ),
     seen AS (
@@ -429,26 +483,26 @@ BEGIN
                 THEN (lag(p.voice) OVER turns = p.voice) IS NOT TRUE END AS other_before,
             CASE WHEN lead(p.position) OVER turns = p.position + 1
                 THEN (lead(p.voice) OVER turns = p.voice) IS NOT TRUE END AS other_after,
-            lag(p.base) OVER turns AS base_before, lead(p.base) OVER turns AS base_after,
-            max(p.base) OVER thread AS best,
+            lag(p.by_meaning + p.by_words) OVER turns AS base_before,
+            lead(p.by_meaning + p.by_words) OVER turns AS base_after,
+            max(p.by_meaning + p.by_words) OVER thread AS best,
             min(p.voice) OVER thread <> max(p.voice) OVER thread AS is_dialogue
         FROM placed AS p
         WINDOW turns AS (PARTITION BY p.thread_id ORDER BY p.position), thread AS (PARTITION BY p.thread_id)
     ),
     shared AS (
-        SELECT s.*,
-            round(1e6 * v_semantic_weight * COALESCE(s.semantic, 0) / CASE WHEN s.is_turn THEN v_whole ELSE 1 END)::bigint
-                AS semantic_part,
-            round(1e6 * v_keyword_weight * COALESCE(s.keyword, 0) / CASE WHEN s.is_turn THEN v_whole ELSE 1 END)::bigint
-                AS keyword_part,
+        SELECT s.store, s.id, s.similarity, s.bm25, s.type, s.relevance_weight, s.at, s.name, s.role,
+            round(1e6 * s.by_meaning / CASE WHEN s.is_turn THEN v_whole ELSE 1 END)::bigint AS semantic_part,
+            round(1e6 * s.by_words / CASE WHEN s.is_turn THEN v_whole ELSE 1 END)::bigint AS keyword_part,
             CASE WHEN s.is_turn THEN round(1e6 * p_neighbours / v_whole * CASE
                 WHEN s.other_before OR s.other_after THEN GREATEST(
                     CASE WHEN s.other_before THEN s.base_before END, CASE WHEN s.other_after THEN s.base_after END)
-                WHEN s.is_surrounded OR NOT s.other_before OR NOT s.other_after THEN s.base
+                WHEN s.is_surrounded OR NOT s.other_before OR NOT s.other_after THEN s.by_meaning + s.by_words
                 ELSE 0 END)::bigint ELSE 0 END AS neighbours_part,
             CASE WHEN s.is_turn THEN round(1e6 * p_session / v_whole
-                * CASE WHEN s.is_dialogue THEN s.best ELSE s.base END)::bigint ELSE 0 END AS session_part
+                * CASE WHEN s.is_dialogue THEN s.best ELSE s.by_meaning + s.by_words END)::bigint ELSE 0 END AS session_part
         FROM seen AS s
+        WHERE p_level <> 'keyword' OR s.bm25 > 0
         OFFSET 0
     ),
     named AS (
@@ -463,26 +517,20 @@ BEGIN
         FROM shared AS s
         OFFSET 0
     ),
-    spoken AS (
-        SELECT n.*, round(n.named * n.said)::bigint AS speaker_part
-        FROM named AS n
-        OFFSET 0
-    ),
     meant AS (
-        SELECT s.*, round(s.wanted * (s.said + s.speaker_part))::bigint AS intent_part
-        FROM spoken AS s
+        SELECT n.*, round(n.named * n.said)::bigint AS speaker_part,
+            round(n.wanted * (n.said + round(n.named * n.said)::bigint))::bigint AS intent_part
+        FROM named AS n
         OFFSET 0
     ),
     scored AS (
         SELECT m.*, (m.said + m.speaker_part + m.intent_part)
             * CASE WHEN p_relevance THEN m.relevance_weight ELSE 1 END AS uncut
         FROM meant AS m
-        OFFSET 0
     ),
     page AS (
         SELECT s.*, LEAST(1000000, round(s.uncut)::bigint) AS total
         FROM scored AS s
-        WHERE p_level <> 'keyword' OR s.bm25 > 0
         ORDER BY total DESC, s.uncut DESC, s.similarity DESC NULLS LAST, s.at DESC, s.id
         LIMIT p_limit OFFSET p_offset
     )
@@ -490,10 +538,11 @@ BEGIN
         p.total / 1e6::float8, p.semantic_part / 1e6::float8, p.keyword_part / 1e6::float8,
         p.neighbours_part / 1e6::float8, p.session_part / 1e6::float8, p.speaker_part / 1e6::float8,
         p.intent_part / 1e6::float8,
-        (p.total - p.said - p.speaker_part - p.intent_part) / 1e6::float8, p.semantic, p.keyword,
+        (p.total - p.said - p.speaker_part - p.intent_part) / 1e6::float8,
+        CASE WHEN p.similarity IS NOT NULL THEN LEAST(1, GREATEST(0, p.similarity)) END,
+        p.bm25 / CASE p.store WHEN c_memory THEN v_most ELSE v_fact_most END,
         CASE WHEN v_centred THEN p.similarity ELSE p.similarity / v_scale + v_floor END, p.bm25,
-        (SELECT count(*) FROM pool AS o WHERE o.is_near)::integer,
-        (SELECT count(*) FROM words)::integer,
+        v_near_found, v_keyword_found,
         COALESCE(CASE WHEN 'memory' = ANY (p_kinds) THEN v_documents END, 0)
             + COALESCE(CASE WHEN 'fact' = ANY (p_kinds) THEN v_fact_documents END, 0),
         v_postings + v_fact_postings, v_reranked, v_common, v_intent

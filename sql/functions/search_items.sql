@@ -8,7 +8,7 @@
 -- locks: none beyond reading
 -- volatility: STABLE, it reads tables and now()
 -- returns: a page of items, best first; cosine and bm25 are raw; in every row the candidates of each arm, the items
---   in scope and the postings read
+--   in scope and the postings read; without p_counted those by vector are not counted where all were compared
 
 CREATE OR REPLACE FUNCTION :"schema".search_items(
     p_user_id text,
@@ -31,7 +31,8 @@ CREATE OR REPLACE FUNCTION :"schema".search_items(
     p_session double precision DEFAULT 0.45,
     p_speaker double precision DEFAULT 0.1,
     p_intent double precision DEFAULT 0.15,
-    p_relevance boolean DEFAULT true
+    p_relevance boolean DEFAULT true,
+    p_counted boolean DEFAULT true
 )
 RETURNS TABLE (
     kind text,
@@ -79,7 +80,7 @@ BEGIN
             r.intent
         FROM ranked_items(p_user_id, p_app_name, p_query, p_embedding, p_level, p_limit, p_offset,
             p_semantic_weight, p_keyword_weight, p_kinds, v_allowed, true, p_neighbours, p_session, p_speaker, p_intent,
-            p_relevance) AS r;
+            p_relevance, p_counted => p_counted) AS r;
         IF FOUND OR NOT p_falls THEN
             RETURN;
         END IF;

@@ -119,7 +119,7 @@ BEGIN
         SELECT f.*
         FROM search_items(p_user_id, p_app_name, p_query, CASE WHEN v_level <> 'keyword' THEN p_embedding END, v_level,
             p_limit, p_offset, p_semantic_weight, p_keyword_weight, p_kinds, p_types, p_thread, p_since, p_until,
-            p_metadata, true, p_neighbours, p_session, p_speaker, p_intent, p_relevance
+            p_metadata, true, p_neighbours, p_session, p_speaker, p_intent, p_relevance, p_explain
         ) WITH ORDINALITY AS f (kind, id, search_level, score, semantic_part, keyword_part, neighbours_part,
             session_part, speaker_part, intent_part, relevance_part, retention_part, semantic, keyword, cosine, bm25,
             semantic_candidates, keyword_candidates, scope_items, postings_read, reranked, common_terms, intent, place)

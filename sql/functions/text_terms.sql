@@ -73,15 +73,12 @@ BEGIN
         v_identifiers := v_text;
     END IF;
 
+    -- A rule that has nothing to do is no part of the statement: to set it up takes longer than the words of a question.
     LOOP
+        -- words; the blank at the end lets an ending after an apostrophe end there
         v_terms := ARRAY(
-            WITH runs AS (
-                SELECT m[1] AS run
-                FROM regexp_matches(v_unspaced, '([' || c_unspaced || ']' || v_run || ')', 'g') AS m
-            )
             SELECT found.word
             FROM (
-                -- words; the blank at the end lets an ending after an apostrophe end there
                 SELECT left(
                     CASE
                         WHEN w COLLATE "C" < 'a' THEN w
@@ -92,12 +89,24 @@ BEGIN
                         v_text || ' ', '(?:''(?:s|t|m|d|re|ve|ll))?[^' || c_letters || ']+', ' ', 'g'),
                     ' ') AS w
                 WHERE w <> ''
-                UNION ALL
-                -- identifiers; self-care is only its parts
+                OFFSET 0
+            ) AS found
+            WHERE found.word IS NOT NULL
+        );
+        IF v_identifiers IS NOT NULL THEN
+            -- identifiers; self-care is only its parts
+            v_terms := v_terms || ARRAY(
                 SELECT left(replace(m[1], ',', ''), 64)
                 FROM regexp_matches(v_identifiers, c_identifier, 'g') AS m
                 WHERE m[1] ~ '[0-9_.:/\\@+#]'
-                UNION ALL
+            );
+        END IF;
+        IF v_unspaced IS NOT NULL THEN
+            v_terms := v_terms || ARRAY(
+                WITH runs AS (
+                    SELECT m[1] AS run
+                    FROM regexp_matches(v_unspaced, '([' || c_unspaced || ']' || v_run || ')', 'g') AS m
+                )
                 -- pairs
                 SELECT pair
                 FROM runs, generate_series(1, length(run) - 1) AS i, substr(run, i, 2) AS pair
@@ -112,13 +121,15 @@ BEGIN
                 -- numbers with their unit
                 SELECT left(replace(m[1], '号', '日'), 64)
                 FROM regexp_matches(v_unspaced, '([0-9]+[' || c_han || '])', 'g') AS m
-                UNION ALL
+            );
+        END IF;
+        IF v_emoji IS NOT NULL THEN
+            v_terms := v_terms || ARRAY(
                 SELECT m[1]
                 FROM regexp_matches(
                     v_emoji, '([\U0001f1e6-\U0001f1ff]{2}|[' || c_emoji || '])', 'g') AS m
-            ) AS found
-            WHERE found.word IS NOT NULL
-        );
+            );
+        END IF;
         EXIT WHEN v_terms <> '{}' OR v_keep_stops OR p_keep_stops IS NOT NULL;
         v_keep_stops := true;
     END LOOP;
