@@ -121,6 +121,7 @@ class Facts:
     schema_exists: bool
     ledger_exists: bool
     schema_usable: bool
+    row_security_binds: bool = False
     sees_one_user: bool = False
 
 
@@ -413,7 +414,7 @@ class Database:
     def _run(self, cursor: Any, statement: LiteralString, params: dict[str, Any] | None) -> Any:
         started = time.perf_counter()
         try:
-            if self._facts is not None and self._facts.sees_one_user:
+            if self._facts is not None and self._facts.row_security_binds:
                 return self._run_for_one(cursor, statement, params)
             return cursor.execute(statement, params)
         except psycopg.Error as error:
@@ -433,7 +434,7 @@ class Database:
             return cursor.execute(statement, params)
         if "user_id" in params:
             self._person = params["user_id"] or ""
-            if params["user_id"] is None:
+            if params["user_id"] is None and self.facts.sees_one_user:
                 self.on_narrowed()
         elif several := params.get("users", params.get("thread_users")):
             self._person = several[0] if len(set(several)) == 1 else ""

@@ -8,17 +8,6 @@ SELECT now() AS now, (SELECT i.created_at FROM :"schema".installation AS i) AS i
     ARRAY(SELECT c.app_name::text FROM :"schema".memory_automation_configs AS c
         WHERE c.app_name <> %(app_name)s::varchar ORDER BY c.app_name LIMIT 100) AS other_apps;
 
--- name: sees_everyone
--- params: schema
--- returns: whether a policy lets this role, which row-level security binds, read every memory
-SELECT COALESCE(bool_or(0 = ANY (p.polroles)
-        OR EXISTS (SELECT 1 FROM unnest(p.polroles) AS r (oid) WHERE pg_has_role(r.oid, 'USAGE'))),
-    false) AS sees_everyone
-FROM pg_policy AS p
-JOIN pg_class AS c ON c.oid = p.polrelid AND c.relname = 'memories'
-JOIN pg_namespace AS n ON n.oid = c.relnamespace AND n.nspname = %(schema)s::name
-WHERE p.polpermissive AND p.polcmd IN ('r', '*') AND pg_get_expr(p.polqual, p.polrelid) = 'true';
-
 -- name: tables
 -- params: schema
 -- returns: the tables of the schema by size; `pages` are those of the table itself

@@ -16,8 +16,8 @@ SELECT
     own.oid IS NOT NULL AS schema_exists,
     ledger.oid IS NOT NULL AS ledger_exists,
     COALESCE(has_schema_privilege(own.oid, 'USAGE'), false) AS schema_usable,
-    COALESCE((SELECT row_security_active(c.oid) FROM pg_class AS c
-              WHERE c.relnamespace = own.oid AND c.relname = 'memories'), false) AS sees_one_user
+    COALESCE(bound.is_bound, false) AS row_security_binds,
+    COALESCE(bound.is_bound AND NOT bound.reads_all, false) AS sees_one_user
 FROM (VALUES (1)) AS one (row)
 LEFT JOIN LATERAL (
     SELECT e.extversion, n.nspname
@@ -25,6 +25,18 @@ LEFT JOIN LATERAL (
     WHERE e.extname = 'vector'
 ) AS vector ON true
 LEFT JOIN pg_namespace AS own ON own.nspname = %(schema)s::name
+LEFT JOIN LATERAL (
+    SELECT row_security_active(c.oid) AS is_bound,
+        EXISTS (
+            SELECT 1 FROM pg_policy AS p
+            WHERE p.polrelid = c.oid AND p.polpermissive AND p.polcmd IN ('r', '*')
+                AND pg_get_expr(p.polqual, p.polrelid) = 'true'
+                AND (0 = ANY (p.polroles) OR EXISTS (
+                    SELECT 1 FROM unnest(p.polroles) AS r (oid) WHERE pg_has_role(r.oid, 'USAGE')))
+        ) AS reads_all
+    FROM pg_class AS c
+    WHERE c.relnamespace = own.oid AND c.relname = 'memories'
+) AS bound ON true
 LEFT JOIN pg_class AS ledger ON ledger.relnamespace = own.oid AND ledger.relname = 'schema_migrations';
 
 -- name: begin

@@ -189,11 +189,17 @@ def test_each_sees_whom_its_transaction_names(
             answer = cli(*everybody, "--json", env=bound).json
             assert "one_user_seen" in {w["code"] for w in answer["warnings"]}, everybody
         assert "25001" not in cli("audit", "export", "--user", "alice", env=bound).stderr
+        reasons = cli("doctor", "--json", env=bound).json["degraded_reasons"]
+        assert "function_not_executable" not in str(reasons)
     with acting(database, names["auditor"]) as auditor, acting(database, names["owner"]) as owner:
         everyone = "SELECT count(DISTINCT user_id) FROM negentropy.facts"
         assert as_person(auditor, None, everyone) == as_person(owner, None, everyone) == [(3,)]
         assert as_person(owner, None, "SELECT negentropy.apply_recorded_accesses(NULL)")
         assert cli("retention", "run", "--yes", "--json", env={"NEGMEM_DSN": owner}).ok()
+        seen = cli("retention", "preview", "--json", env={"NEGMEM_DSN": auditor}).ok().json
+        assert "one_user_seen" not in {w["code"] for w in seen["warnings"]}
+        looked = cli("doctor", "-v", env={"NEGMEM_DSN": auditor})
+        assert "one user at a time" not in looked.stdout + looked.stderr
     assert "row_security" not in str(cli("doctor", "--json").json["degraded_reasons"])
 
 

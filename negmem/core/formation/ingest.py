@@ -239,7 +239,7 @@ class Ingest:
             self._rejects.add(reject(conversation.place, fault, raw))
             return
         threads = self._gathered.batch.threads
-        if threads and threads[-1].user != user and self._session.database.facts.sees_one_user:
+        if threads and threads[-1].user != user and self._session.database.facts.row_security_binds:
             self._flush()
         name = conversation.thread or self._options.thread or conversation.opening.hex()[:32]
         base = self._places.base(user, name, conversation)

@@ -115,6 +115,10 @@ def function_not_executable(probe: Probe) -> Found | None:
     if not all(table["can_write"] for name, table in probe.tables.items() if name == "memories"):
         # Who only reads has no use for what writes with the owner's rights.
         names -= AS_OWNER.keys()
+    trail = probe.tables.get("memory_audit_logs")
+    if trail is not None and not trail["can_read"]:
+        # The trail is not this role's to read, and neither is what reads it with the owner's rights.
+        names -= {name for name, (app, _, _) in AS_OWNER.items() if not app}
     refused = sorted(
         {f["name"] for f in probe.function_access if f["name"] in names and not f["can_execute"]}
     )
