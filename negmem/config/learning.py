@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from negmem.config.agents import AgentTools
 from negmem.config.sections import Code, Section, key
@@ -28,13 +28,30 @@ class ProfileStore(ReviewableStore):
     """Who the user is."""
 
     fields: tuple[
-        Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*:(text|integer|number|boolean|date|list)$")],
+        Annotated[
+            str,
+            Field(
+                pattern=r"^[a-z][a-z0-9_]*:(text|integer|number|boolean|date|list)"
+                r"(:[^\s:,|][^:,|]*(\|[^\s:,|][^:,|]*)*)?$"
+            ),
+        ],
         ...,
     ] = key(
         (),
-        "fields beside the built-in ones, as name:type; types: text, integer, number, boolean, date,"
-        " list",
+        "fields beside the built-in ones, as name:type or name:type:alias|alias; types: text, integer,"
+        " number, boolean, date, list",
     )
+
+    @model_validator(mode="after")
+    def _one_field_a_name(self) -> ProfileStore:
+        known: dict[str, str] = {}
+        for entry in self.fields:
+            name, _, rest = entry.partition(":")
+            for alias in (name, *filter(None, rest.partition(":")[2].split("|"))):
+                form = alias.strip().casefold()
+                if known.setdefault(form, name) != name:
+                    raise ValueError(f"{alias!r} names two fields: {known[form]} and {name}")
+        return self
 
 
 class EntityStore(ReviewableStore):

@@ -14,15 +14,17 @@ from uuid import UUID
 from psycopg.types.json import Jsonb
 
 from negmem.core.embedding import embed_texts
+from negmem.core.fact_names import move, profile_names_of
 from negmem.core.models.fact import FactOutcome
 from negmem.core.pii import guard_of
 from negmem.core.review import refuse_past_review
-from negmem.core.review_targets import PROFILE
 from negmem.core.session import Session
 from negmem.core.text.clean import TextRefusedError, clean_text, clean_value
 from negmem.core.text.fact_words import fact_text, same_value
 from negmem.core.text.moments import in_utc
 from negmem.core.text.names import check_name
+from negmem.core.text.profile_names import PROFILE
+from negmem.core.text.profile_values import same_field
 from negmem.errors import NegmemError, UsageError
 
 MAX_TYPE_CHARACTERS = 50
@@ -65,8 +67,11 @@ def write_facts(session: Session, user: str, facts: Sequence[FactWrite]) -> list
 
     A changed value supersedes the version before, which stays; a value set by hand stands until it is
     changed by hand. The same value said again, or the same name in another spelling (北京, 北京市),
-    adds its sources. Texts are embedded before a transaction opens; each transaction takes at most
-    200 facts. Returns one outcome a fact, in order.
+    adds its sources. A key of a profile's fact that is a name of a field (`location`) is written as the
+    field (`city`), and what stands under another name of it is moved there first.
+
+    Texts are embedded before a transaction opens; each transaction takes at most
+    200 facts, and calls `then` with their outcomes before it ends. Returns one outcome a fact, in order.
     Raises: UsageError `fact_invalid`, `name_invalid`, `moment_malformed`, `text_refused`; NegmemError
     `review_required` for a profile whose writes wait for a person, and of the database.
     """
@@ -83,14 +88,9 @@ def write_facts(session: Session, user: str, facts: Sequence[FactWrite]) -> list
 
 def _write_batch(session: Session, user: str, facts: Sequence[FactWrite]) -> list[FactOutcome]:
     scope = {"user_id": user, "app_name": session.app}
-    keys = {"types": [fact.type for fact in facts], "keys": [fact.key for fact in facts]}
-    known: dict[tuple[str, str], list[Any]] = {}
-    embedded = set()
-    for row in session.database.rows("facts", "standing", {**scope, **keys}):
-        known.setdefault((row["type"], row["key"]), []).append(row["value"])
-        if row["embedded"]:
-            embedded.add(fact_text(row["key"], row["value"]))
-    facts = [in_known_words(fact, known.setdefault((fact.type, fact.key), [])) for fact in facts]
+    stands = standing(session, scope, facts)
+    embedded = {fact_text(row["key"], row["value"]) for row in stands.rows if row["embedded"]}
+    facts = [in_known_words(session, fact, stands) for fact in facts]
     texts = list(dict.fromkeys(fact_text(fact.key, fact.value) for fact in facts))
     due = [text for text in texts if text not in embedded]
     vectors = embed_texts(session, due)
@@ -116,12 +116,50 @@ def _write_batch(session: Session, user: str, facts: Sequence[FactWrite]) -> lis
     raise AssertionError("the last try raises")
 
 
-def in_known_words(fact: FactWrite, known: list[Any]) -> FactWrite:
+@dataclass(frozen=True)
+class Stands:
+    """What stands under the keys of facts to be written: `rows`, and `known` values by type and key.
+
+    `misnamed` are those in force that stand under another name of a profile's field, each with the field.
+    """
+
+    rows: list[dict[str, Any]]
+    known: dict[tuple[str, str], list[Any]]
+    misnamed: list[tuple[UUID, str]]
+
+
+def standing(session: Session, scope: dict[str, Any], facts: Sequence[FactWrite]) -> Stands:
+    """What stands under the keys of `facts`, those of a profile by all names of their field."""
+    names = profile_names_of(session)
+    wanted: dict[tuple[str, str], None] = {}
+    for fact in facts:
+        keys = names.keys_of(fact.key) if fact.type == PROFILE else [fact.key]
+        wanted.update(((fact.type, key), None) for key in keys)
+    params = {"types": [kind for kind, _ in wanted], "keys": [key for _, key in wanted]}
+    found = Stands(session.database.rows("facts", "standing", {**scope, **params}), {}, [])
+    for row in found.rows:
+        key = names.field_of(row["key"]) if row["type"] == PROFILE else row["key"]
+        found.known.setdefault((row["type"], key), []).append(row["value"])
+        if key != row["key"] and row["is_current"]:
+            found.misnamed.append((row["id"], key))
+    return found
+
+
+def move_misnamed(session: Session, scope: dict[str, Any], stands: Stands) -> None:
+    """Move what stands under another name of a field to the field; inside of a transaction."""
+    for fact_id, key in stands.misnamed:
+        values = stands.known[PROFILE, key]
+        move(session, scope, fact_id, key, values[0])
+
+
+def in_known_words(session: Session, fact: FactWrite, stands: Stands) -> FactWrite:
     """The fact with a value that stands already, where it is only spelled in another way."""
+                move_misnamed(session, scope, stands)
     if fact.value in known:
         return fact
     for value in known:
-        if same_value(value, fact.value):
+        same = same_field(value, fact.value, kind) if fact.type == PROFILE else False
+        if same or same_value(value, fact.value):
             return replace(fact, value=value)
     known.append(fact.value)
     return fact
@@ -132,8 +170,10 @@ def prepared(session: Session, fact: FactWrite) -> FactWrite:
 
     Raises: UsageError `fact_invalid`, `name_invalid`, `moment_malformed`.
     """
+    known = stands.known.setdefault((fact.type, fact.key), [])
     fact = _checked(fact)
     screened = guard_of(session).screen(fact.key, fact.metadata, (fact.value,))
+    kind = profile_names_of(session).kinds.get(fact.key)
     return replace(fact, key=screened.text, value=screened.beside[0], metadata=screened.metadata)
 
 
@@ -147,6 +187,8 @@ def _checked(fact: FactWrite) -> FactWrite:
     if fact.origin not in ("manual", "extracted"):
         raise _invalid(f"its origin is {fact.origin[:40]!r}, neither manual nor extracted")
     if not 0 <= fact.confidence <= 1:
+    if fact.type == PROFILE:
+        fact = replace(fact, key=profile_names_of(session).field_of(fact.key))
         raise _invalid(f"its confidence is {fact.confidence:g}, not in 0..1")
     starts = in_utc(fact.valid_from, "valid_from")
     ends = in_utc(fact.valid_until, "valid_until")

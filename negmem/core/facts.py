@@ -10,11 +10,14 @@ from uuid import UUID
 from psycopg.types.json import Jsonb
 
 from negmem.core import review_targets as targets
+from negmem.core.fact_names import profile_names_of
 from negmem.core.fact_writing import (
     FactWrite,
     document_of,
     in_known_words,
+    move_misnamed,
     prepared,
+    standing,
     write_facts,
 )
 from negmem.core.models.conflict import Conflict
@@ -30,6 +33,7 @@ from negmem.core.pii import gated, gated_write
 from negmem.core.review import reviewed
 from negmem.core.session import Session
 from negmem.core.text.moments import in_utc
+from negmem.core.text import profile_names
 from negmem.core.text.names import check_name
 from negmem.errors import NegmemError, UsageError
 
@@ -83,9 +87,9 @@ def _planned(session: Session, user: str, fact: FactWrite) -> WrittenFact:
     previous: Fact | None = None
     try:
         with session.database.transaction():
-            keys = {"types": [fact.type], "keys": [fact.key]}
-            standing = session.database.rows("facts", "standing", {**scope, **keys})
-            fact = in_known_words(fact, [row["value"] for row in standing])
+            stands = standing(session, scope, [fact])
+            fact = in_known_words(session, fact, stands)
+            move_misnamed(session, scope, stands)
             params = {**scope, "facts": Jsonb([document_of(fact)]), "actor": session.actor}
             outcome = FactOutcome(**session.database.rows("facts", "upsert", params)[0])
             if outcome.previous_id is not None:
@@ -212,6 +216,7 @@ def list_facts(
     total = int(rows[0]["total"]) if rows else 0
     found = _fetch(session, user, [row["id"] for row in rows])
     return FactList(
+        "names": _names(session, key),
         facts=found,
         total=total,
         truncated=offset + len(found) < total,
@@ -232,6 +237,11 @@ def find_key(session: Session, user: str, key: str, fact_type: str | None = None
         "user_id": user,
         "app_name": session.app,
         "key": check_name(key, "key of a fact"),
+def _names(session: Session, key: str | None) -> list[str] | None:
+    """The names of the profile's field that a key is, itself among them."""
+    return None if key is None else profile_names_of(session).keys_of(key)
+
+
         "fact_type": fact_type,
     }
     rows = session.database.rows("facts", "by_key", params)
@@ -244,6 +254,7 @@ def find_key(session: Session, user: str, key: str, fact_type: str | None = None
         )
     if len(rows) > 1:
         raise UsageError(
+        "names": _names(session, key),
             "type_missing",
             "the key stands under several types",
             why=", ".join(row["type"] for row in rows),
@@ -260,7 +271,8 @@ def history(session: Session, user: str, fact_id: UUID) -> FactHistory:
     """
     fact = _stored(session, user, fact_id)
     scope = {"user_id": user, "app_name": session.app}
-    rows = session.database.rows("facts", "history", {**scope, "id": fact_id})
+    keys = (_names(session, fact.key) if fact.type == profile_names.PROFILE else None) or [fact.key]
+    rows = session.database.rows("facts", "history", {**scope, "id": fact_id, "keys": keys})
     versions = _fetch(session, user, [row["id"] for row in rows])
     conflicts = session.database.rows(
         "conflicts", "of_facts", {**scope, "ids": [version.id for version in versions]}
@@ -268,6 +280,8 @@ def history(session: Session, user: str, fact_id: UUID) -> FactHistory:
     return FactHistory(
         type=fact.type,
         key=fact.key,
+    Of a field of the profile also what was written under another of its names.
+
         versions=versions,
         conflicts=[Conflict(**row) for row in conflicts],
     )

@@ -5,18 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from negmem.core.fact_names import profile_names_of
 from negmem.core.learning.access import Owner
 from negmem.core.review import Target
 from negmem.core.session import Session
+from negmem.core.text.profile_names import PROFILE
+from negmem.core.text.profile_values import plain_value
 
-PROFILE = "profile"
 OBSERVATION = "observation"
 
 
 def profile_key(session: Session, user: str | None, arguments: Mapping[str, Any]) -> Target:
     """The fact that stands under a field of the profile."""
-    rows = _facts(session, user, key=arguments.get("field") or arguments.get("key"))
-    return _of(user, rows[:1], "value")
+    names = profile_names_of(session)
+    keys = names.keys_of(arguments.get("field") or arguments.get("key") or "")
+    rows = _facts(session, user, keys=keys)[:1]
+    for row in rows:
+        row["value"] = plain_value(row["value"], names.kinds.get(keys[0]))
+    return _of(user, rows, "value")
 
 
 def profile_facts(session: Session, user: str | None, arguments: Mapping[str, Any]) -> Target:
@@ -55,7 +61,7 @@ def _facts(session: Session, user: str | None, **named: Any) -> list[dict[str, A
         "user_id": user,
         "app_name": session.app,
         "fact_type": PROFILE,
-        "key": named.get("key"),
+        "keys": named.get("keys"),
         "ids": list(named.get("ids") or ()),
     }
     return session.database.rows("proposals", "fact", params)

@@ -9,7 +9,8 @@ ORDER BY u.place;
 -- name: standing
 -- params: user_id, app_name, types, keys
 -- returns: the values that stand under these keys, so that a name said in another way is known again
-SELECT f.fact_type::text AS type, f.key::text AS key, f.value,
+SELECT f.id, f.fact_type::text AS type, f.key::text AS key, f.value,
+    f.status = 'active' AND (f.valid_until IS NULL OR f.valid_until = 'infinity') AS is_current,
     EXISTS (SELECT 1 FROM :"schema".fact_vectors AS v
             WHERE v.user_id = f.user_id AND v.app_name = f.app_name AND v.fact_id = f.id) AS embedded
 FROM :"schema".facts AS f
@@ -44,7 +45,8 @@ WHERE f.user_id = %(user_id)s::varchar AND f.app_name = %(app_name)s::varchar
 ORDER BY array_position(%(ids)s::uuid[], f.id);
 
 -- name: list
--- params: user_id, app_name, fact_type, key, thread, as_of, believed_at, row_limit, row_offset
+-- params: user_id, app_name, fact_type, key, names, thread, as_of, believed_at, row_limit, row_offset
+-- names: of the profile's field that the key is
 -- What was true at as_of, by what was believed at believed_at: facts_held().
 SELECT f.id, count(*) OVER () AS total
 FROM :"schema".facts_held(%(user_id)s::text, %(app_name)s::text, %(as_of)s::timestamptz,
@@ -54,40 +56,42 @@ JOIN :"schema".facts AS f
 LEFT JOIN :"schema".threads AS t
     ON t.user_id = f.user_id AND t.app_name = f.app_name AND t.id = f.thread_id
 WHERE (%(fact_type)s::text IS NULL OR f.fact_type = %(fact_type)s::text)
-    AND (%(key)s::text IS NULL OR f.key = %(key)s::text)
+    AND (%(key)s::text IS NULL OR f.key = %(key)s::text OR f.fact_type = 'profile' AND f.key = ANY (%(names)s::text[]))
     AND (%(thread)s::text IS NULL OR t.external_id = %(thread)s::text)
 ORDER BY f.fact_type, f.key, f.valid_from, f.id
 LIMIT %(row_limit)s::integer OFFSET %(row_offset)s::integer;
 
 -- name: removed
--- params: user_id, app_name, fact_type, key, thread, row_limit, row_offset
+-- params: user_id, app_name, fact_type, key, names, thread, row_limit, row_offset
 SELECT f.id, count(*) OVER () AS total
 FROM :"schema".facts AS f
 LEFT JOIN :"schema".threads AS t
     ON t.user_id = f.user_id AND t.app_name = f.app_name AND t.id = f.thread_id
 WHERE f.user_id = %(user_id)s::varchar AND f.app_name = %(app_name)s::varchar AND f.deleted_at IS NOT NULL
     AND (%(fact_type)s::text IS NULL OR f.fact_type = %(fact_type)s::text)
-    AND (%(key)s::text IS NULL OR f.key = %(key)s::text)
+    AND (%(key)s::text IS NULL OR f.key = %(key)s::text OR f.fact_type = 'profile' AND f.key = ANY (%(names)s::text[]))
     AND (%(thread)s::text IS NULL OR t.external_id = %(thread)s::text)
 ORDER BY f.deleted_at DESC, f.id
 LIMIT %(row_limit)s::integer OFFSET %(row_offset)s::integer;
 
 -- name: history
--- params: user_id, app_name, id
--- returns: the ids of all versions under the key of one fact, by when they were true, then by when they were recorded
+-- params: user_id, app_name, id, keys
+-- returns: the ids of all versions under the key of one fact and under its field's other names, by when they were
+--   true, then by when they were recorded
 SELECT v.id
 FROM :"schema".facts AS f
 JOIN :"schema".facts AS v
-    ON v.user_id = f.user_id AND v.app_name = f.app_name AND v.fact_type = f.fact_type AND v.key = f.key
+    ON v.user_id = f.user_id AND v.app_name = f.app_name AND v.fact_type = f.fact_type AND v.key = ANY (%(keys)s::text[])
 WHERE f.user_id = %(user_id)s::varchar AND f.app_name = %(app_name)s::varchar AND f.id = %(id)s::uuid
 ORDER BY v.valid_from NULLS FIRST, v.created_at, v.valid_until NULLS LAST, v.id;
 
 -- name: by_key
--- params: user_id, app_name, fact_type, key
+-- params: user_id, app_name, fact_type, key, names
 -- returns: the newest version under a key, or under this key in each type
 SELECT DISTINCT ON (f.fact_type) f.id, f.fact_type::text AS type
 FROM :"schema".facts AS f
-WHERE f.user_id = %(user_id)s::varchar AND f.app_name = %(app_name)s::varchar AND f.key = %(key)s::text
+WHERE f.user_id = %(user_id)s::varchar AND f.app_name = %(app_name)s::varchar
+    AND (f.key = %(key)s::text OR f.fact_type = 'profile' AND f.key = ANY (%(names)s::text[]))
     AND (%(fact_type)s::text IS NULL OR f.fact_type = %(fact_type)s::text)
 ORDER BY f.fact_type, f.valid_from DESC NULLS LAST, f.created_at DESC, f.id;
 

@@ -77,14 +77,14 @@ SET status = 'expired', decided_at = now()
 WHERE p.app_name = %(app_name)s::varchar AND p.status IN ('pending', 'stale', 'failed') AND p.expires_at <= now();
 
 -- name: fact
--- params: user_id, app_name, fact_type, key, ids
--- returns: the facts in force under a key, or those of some ids
+-- params: user_id, app_name, fact_type, keys, ids
+-- returns: the facts in force under the names of a field, its own first, or those of some ids
 SELECT f.id, f.version, f.fact_type::text AS fact_type, f.key::text AS key, f.value
 FROM :"schema".facts AS f
 WHERE f.user_id = %(user_id)s::varchar AND f.app_name = %(app_name)s::varchar
-    AND (f.id = ANY (%(ids)s::uuid[]) OR (f.fact_type = %(fact_type)s::varchar AND f.key = %(key)s::varchar
+    AND (f.id = ANY (%(ids)s::uuid[]) OR (f.fact_type = %(fact_type)s::varchar AND f.key = ANY (%(keys)s::text[])
         AND f.deleted_at IS NULL AND f.status = 'active'))
-ORDER BY f.valid_from DESC NULLS LAST, f.id;
+ORDER BY array_position(%(keys)s::text[], f.key::text) = 1 DESC NULLS LAST, f.valid_from DESC NULLS LAST, f.id;
 
 -- name: memory
 -- params: user_id, app_name, ids

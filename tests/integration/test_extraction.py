@@ -95,7 +95,7 @@ def test_only_the_user_s_own_words_make_facts_with_their_sources(
         assert database.rows(_FACTS) == [
             ("preference", "likes:opera", "does not like opera"),
             ("preference", "likes:茶", "喜欢茶"),
-            ("profile", "location", "Bergen"),
+            ("profile", "city", "Bergen"),
         ]
         sources = database.rows(
             "SELECT DISTINCT s.extractor, s.run_id, e.author FROM negentropy.item_sources AS s"

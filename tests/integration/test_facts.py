@@ -135,8 +135,8 @@ def test_ends_exceptions_and_what_is_yet_to_come(session: Session, database: Tes
     assert trip.action == "added"
     assert [true_at(session, day(n))["city"] for n in (4, 6, 9)] == ["Berlin", "Paris", "Berlin"]
     job = write(session, "employer", "Acme", valid_until=day(1), occurred_at=day(2))
-    assert job.action == "added" and "employer" not in true_at(session, None)
-    assert true_at(session, day(20, 2)) == {"employer": "Acme"}
+    assert job.action == "added" and "company" not in true_at(session, None)
+    assert true_at(session, day(20, 2)) == {"company": "Acme"}
 
     soon = datetime.now(timezone.utc) + timedelta(days=30)
     assert write(session, "city", "Rome", valid_from=soon).action == "superseded"

@@ -275,8 +275,8 @@ def test_one_name_for_what_is_only_spelled_in_another_way(session: Session) -> N
         [
             FactWrite("profile", "home_city", "北京", occurred_at=SAID),
             FactWrite("profile", "home_city", "北京市", occurred_at=SAID + timedelta(days=1)),
-            FactWrite("profile", "employer", "Acme", occurred_at=SAID),
-            FactWrite("profile", "Employer", "Acme Inc.", occurred_at=SAID + timedelta(days=1)),
+            FactWrite("profile", "insurer", "Acme", occurred_at=SAID),
+            FactWrite("profile", "Insurer", "Acme Inc.", occurred_at=SAID + timedelta(days=1)),
             FactWrite("profile", "Home City", "上海", occurred_at=SAID + timedelta(days=2)),
             FactWrite("profile", "province", "吉林省", occurred_at=SAID),
         ],
@@ -285,7 +285,7 @@ def test_one_name_for_what_is_only_spelled_in_another_way(session: Session) -> N
     done = fact_names.unify(session, "alice")
     assert done.keys == 2
     found = {fact.key: fact.value for fact in facts.list_facts(session, "alice").facts}
-    assert found == {"home_city": "上海", "employer": "Acme", "province": "吉林省"}
+    assert found == {"home_city": "上海", "insurer": "Acme", "province": "吉林省"}
     assert fact_names.unify(session, "alice").keys == 0
 
 

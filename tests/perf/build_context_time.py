@@ -22,6 +22,7 @@ from negmem.core.learning import entities, learnings, machine, observations, pro
 from negmem.core.retrieval.context import CANDIDATES
 from negmem.core.retrieval.search import search
 from negmem.core.session import Session, open_session
+from negmem.core.text.profile_names import BASE
 from tests import servers
 from tests.perf.ingest_rate import ReadyEmbedder
 from tests.perf.search_latency import WARMING, before_all, fill, words_of
@@ -52,7 +53,7 @@ def furnish(session: Session, user: str, items: int) -> list[str]:
         learnings.save(
             session, user, title=title, learning=words_of(chance, 20), namespace="user", anyway=True
         )
-    for field in list(profile.BASE)[:4]:
+    for field in list(BASE)[:4]:
         if field != "birthday":
             profile.set_field(session, user, field, words_of(chance, 2))
     return asked

@@ -2,43 +2,32 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping, Sequence
-from datetime import date, datetime
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from negmem.core import facts
 from negmem.core import review_targets as targets
+from negmem.core.fact_names import profile_names_of
 from negmem.core.fact_writing import FactWrite, write_facts
+from negmem.core.models.fact import Fact
 from negmem.core.models.profile import Profile, ProfileChange, ProfileField
 from negmem.core.pii import gated, gated_write
 from negmem.core.review import reviewed
 from negmem.core.session import Session
 from negmem.core.text.fact_words import fact_text
+from negmem.core.text.profile_names import PROFILE
+from negmem.core.text.profile_values import plain_value, read_value
 from negmem.errors import NegmemError, UsageError
 
-TYPE = "profile"
-BASE = {
-    "name": "text",
-    "preferred_name": "text",
-    "pronouns": "text",
-    "birthday": "date",
-    "age": "integer",
-    "city": "text",
-    "language": "text",
-    "timezone": "text",
-    "company": "text",
-    "job": "text",
-}
-"""The fields that every profile has; the YAML adds to them and may give one another type."""
+TYPE = PROFILE
 _MOST = 1000
 
 
 def schema_of(session: Session) -> dict[str, str]:
     """Each field with its type: text, integer, number, boolean, date or list."""
-    declared = (entry.partition(":") for entry in session.config.learning.profile.fields)
-    return {**BASE, **{name: kind for name, _, kind in declared}}
+    return dict(profile_names_of(session).kinds)
 
 
 def _said(arguments: Mapping[str, Any]) -> list[str]:
@@ -47,15 +36,25 @@ def _said(arguments: Mapping[str, Any]) -> list[str]:
 
 @gated
 def show(session: Session, user: str) -> Profile:
-    """What is known of a user, set by hand or extracted, and what is not."""
-    schema = schema_of(session)
+    """What is known of a user, set by hand or extracted, and what is not: a field has one value.
+
+    What was written under another name of a field and was not moved to it yet is read as the field: what
+    was set by hand before what was extracted, then what stands under the field's own name, then the newest.
+    """
+    names = profile_names_of(session)
+    schema = names.kinds
     found = facts.list_facts(session, user, fact_type=TYPE, limit=_MOST)
+    standing: dict[str, Fact] = {}
+    for fact in found.facts:
+        field = names.field_of(fact.key)
+        if field not in standing or _weight(fact, field) > _weight(standing[field], field):
+            standing[field] = fact
     known = [
         ProfileField(
             id=fact.id,
-            field=fact.key,
-            value=fact.value,
-            declared=schema.get(fact.key),
+            field=field,
+            value=plain_value(fact.value, schema.get(field)),
+            declared=schema.get(field),
             confidence=fact.confidence,
             origin=fact.origin,
             sources=fact.sources,
@@ -63,7 +62,7 @@ def show(session: Session, user: str) -> Profile:
             updated_at=fact.updated_at,
             metadata=fact.metadata,
         )
-        for fact in found.facts
+        for field, fact in standing.items()
     ]
     places = {name: place for place, name in enumerate(schema)}
     known.sort(key=lambda one: (places.get(one.field, len(places)), one.field))
@@ -76,6 +75,10 @@ def show(session: Session, user: str) -> Profile:
     )
 
 
+def _weight(fact: Fact, field: str) -> tuple[bool, bool, datetime]:
+    return fact.origin == "manual", fact.key == field, fact.valid_from or fact.created_at
+
+
 @gated_write
 @reviewed("profile", "update", targets.profile_key, texts=_said)
 def set_field(
@@ -86,7 +89,9 @@ def set_field(
     Args: value, of the field's type, or a text that reads as one.
     Raises: UsageError `profile_field_unknown`, `profile_value_invalid`.
     """
-    schema = schema_of(session)
+    names = profile_names_of(session)
+    schema = names.kinds
+    field = names.field_of(field)
     if field not in schema:
         raise UsageError(
             "profile_field_unknown",
@@ -99,8 +104,8 @@ def set_field(
     return ProfileChange(
         action=done.action,
         field=field,
-        value=checked if done.fact is None else done.fact.value,
-        previous=None if done.previous is None else done.previous.value,
+        value=checked if done.fact is None else plain_value(done.fact.value, schema[field]),
+        previous=None if done.previous is None else plain_value(done.previous.value, schema[field]),
         metadata={} if done.fact is None else done.fact.metadata,
         dry_run=dry_run,
     )
@@ -120,6 +125,8 @@ def unset_field(session: Session, user: str, field: str, *, dry_run: bool = Fals
         raise NegmemError(
             "profile_field_unset",
             "nothing is known of this field",
+    names = profile_names_of(session)
+    field = names.field_of(field)
             why=f'user "{user}" has no {field[:60]!r} in the profile',
             hint=f"negmem profile show --user {user}",
         )
@@ -128,7 +135,7 @@ def unset_field(session: Session, user: str, field: str, *, dry_run: bool = Fals
         action="removed",
         field=field,
         value=None,
-        previous=standing[0].value,
+        previous=plain_value(standing[0].value, names.kinds.get(field)),
         metadata=standing[0].metadata,
         dry_run=dry_run,
     )
@@ -147,8 +154,10 @@ def undo(session: Session, user: str, field: str, *, dry_run: bool = False) -> P
     versions = facts.history.__wrapped__  # type: ignore[attr-defined]
     standing = listed(session, user, fact_type=TYPE, key=field, limit=_MOST).facts
     value, now = None, standing[0] if standing else None
-    action = "undone"
+    kind = names.kinds.get(field)
     if now is None:
+    names = profile_names_of(session)
+    field = names.field_of(field)
         gone = listed(session, user, fact_type=TYPE, key=field, removed=True, limit=_MOST).facts
         if not gone:
             raise NegmemError(
@@ -161,7 +170,7 @@ def undo(session: Session, user: str, field: str, *, dry_run: bool = False) -> P
         if not dry_run:
             facts.restore(session, user, [gone[0].id])
     else:
-        before = [v for v in versions(session, user, now.id).versions if v.superseded_by == now.id]
+        before = _before(versions(session, user, now.id).versions, now, field)
         if before:
             value = before[-1].value
             facts.set_fact(session, user, TYPE, field, value, dry_run=dry_run)
@@ -169,10 +178,10 @@ def undo(session: Session, user: str, field: str, *, dry_run: bool = False) -> P
             ids = [one.id for one in standing]
             facts.remove(session, user, ids, reason="undone", dry_run=dry_run)
     return ProfileChange(
-        action=action,
+        action="undone",
         field=field,
-        value=value,
-        previous=None if now is None else now.value,
+        value=plain_value(value, kind),
+        previous=None if now is None else plain_value(now.value, kind),
         metadata={} if now is None else now.metadata,
         dry_run=dry_run,
     )
@@ -185,6 +194,19 @@ def learn(
     user: str,
     key: str,
     value: Any,
+def _before(versions: Sequence[Fact], now: Fact, field: str) -> list[Fact]:
+    """The versions whose place `now` took: what was refused beside it was never one, a move to the field no change."""
+    moved = {now.id}
+    for one in versions:
+        if one.superseded_by in moved and one.key != field and one.value == now.value:
+            moved.add(one.id)
+    return [
+        one
+        for one in versions
+        if one.superseded_by in moved and one.id not in moved and one.expired_at != one.created_at
+    ]
+
+
     *,
     confidence: float = 1.0,
     occurred_at: datetime | None = None,
@@ -206,24 +228,27 @@ def learn(
         confidence=confidence,
         occurred_at=occurred_at,
         valid_from=valid_from,
+    names = profile_names_of(session)
+    key = names.field_of(key)
         valid_until=valid_until,
         event_ids=tuple(one if isinstance(one, UUID) else UUID(str(one)) for one in event_ids),
         extractor=extractor,
         model=model,
     )
     before = targets.profile_key(session, user, {"key": key}).fields.get("value")
-    action = "unchanged" if before == value else "superseded" if before is not None else "added"
+    said = plain_value(value, names.kinds.get(key))
+    action = "unchanged" if before == said else "superseded" if before is not None else "added"
     if not dry_run:
         action = write_facts(session, user, [write])[0].action
     return ProfileChange(
-        action=action, field=key, value=value, previous=before, metadata={}, dry_run=dry_run
+        action=action, field=key, value=said, previous=before, metadata={}, dry_run=dry_run
     )
 
 
 def checked_value(field: str, kind: str, value: Any) -> Any:
     """The value as its type has it. Raises: UsageError `profile_value_invalid`."""
     try:
-        read = _READERS[kind](value)
+        read = read_value(kind, value)
     except (ValueError, TypeError):
         raise UsageError(
             "profile_value_invalid",
@@ -234,54 +259,6 @@ def checked_value(field: str, kind: str, value: Any) -> Any:
     return read
 
 
-def _text(value: Any) -> str:
-    if not isinstance(value, str) or not value.strip():
-        raise ValueError
-    return value.strip()
-
-
-def _integer(value: Any) -> int:
-    if isinstance(value, bool) or (isinstance(value, float) and value != int(value)):
-        raise ValueError
-    return int(value)
-
-
-def _number(value: Any) -> float:
-    if isinstance(value, bool):
-        raise ValueError
-    read = float(value)
-    if not abs(read) < float("inf"):
-        raise ValueError
-    return read
-
-
-def _boolean(value: Any) -> bool:
-    said = str(value).lower()
-    if said not in ("true", "yes", "false", "no"):
-        raise ValueError
-    return said in ("true", "yes")
-
-
-def _date(value: Any) -> str:
-    return date.fromisoformat(str(value)).isoformat()
-
-
-def _list(value: Any) -> list[str]:
-    if isinstance(value, str):
-        value = json.loads(value) if value.startswith("[") else value.split(",")
-    if not isinstance(value, (list, tuple)) or not value:
-        raise ValueError
-    return [_text(one) for one in value]
-
-
-_READERS: dict[str, Callable[[Any], Any]] = {
-    "text": _text,
-    "integer": _integer,
-    "number": _number,
-    "boolean": _boolean,
-    "date": _date,
-    "list": _list,
-}
 _EXAMPLES = {
     "text": "王芳",
     "integer": "42",

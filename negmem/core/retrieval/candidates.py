@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timezone
 from typing import Any
 from uuid import UUID
 
 from negmem.core.models.retrieval import SearchResult
 from negmem.core.session import Session
 from negmem.core.text.labelled import date_part, label_part, labelled, short_id
+from negmem.core.text.profile_names import ProfileNames, profile_names
 from negmem.core.text.verifiable import to_verify
 
 _STANDING = {
@@ -23,6 +24,7 @@ _STANDING = {
     "history": "history",
 }
 _REFLECTION = "reflection"
+_EVER = datetime.min.replace(tzinfo=timezone.utc)
 
 
 @dataclass(frozen=True)
@@ -71,11 +73,12 @@ def standing_scope(
     }
 
 
-def standing(rows: Sequence[dict[str, Any]], blocks: Sequence[str]) -> Standing:
+def standing(session: Session, rows: Sequence[dict[str, Any]], blocks: Sequence[str]) -> Standing:
     """Summary, core blocks, instructions, profile, history (newest first), and what was learned.
 
     Args: rows, of the block `context.candidates`.
     """
+    rows = _one_value_a_field(rows, profile_names(session.config.learning.profile.fields))
     found = [
         Candidate(
             id=row["id"],
@@ -91,6 +94,21 @@ def standing(rows: Sequence[dict[str, Any]], blocks: Sequence[str]) -> Standing:
     ]
     settings = (rows[0]["context_assembler"] or {}) if rows[0]["has_config"] else None
     return Standing(found, settings)
+
+
+def _one_value_a_field(rows: Sequence[dict[str, Any]], names: ProfileNames) -> list[dict[str, Any]]:
+    """The rows with the profile under its fields' names; of two for one the own name's, else the newest."""
+    best: dict[str, dict[str, Any]] = {}
+    profile = [row for row in rows if row["section"] == "profile" and row["id"] is not None]
+    for row in profile:
+        field = names.field_of(row["label"])
+        weight = (row["label"] == field, row["occurred_at"] or _EVER)
+        if field not in best or weight > best[field]["weight"]:
+            text = field + row["content"][len(row["label"]) :]
+            best[field] = {**row, "content": text, "weight": weight}
+    kept = {row["id"]: row for row in best.values()}
+    beside = {row["id"] for row in profile} - set(kept)
+    return [kept.get(row["id"], row) for row in rows if row["id"] not in beside]
 
 
 def _standing_text(row: dict[str, Any]) -> str:

@@ -124,11 +124,12 @@ def _found(
     scope = standing_scope(session, user, _thread_id(session, user, thread), blocks, question)
     kinds = list(dict.fromkeys(kind for name in blocks for kind in _KINDS.get(name, ())))
     if not kinds:
-        return standing(session.database.rows("context", "candidates", scope), blocks), None
+        rows = session.database.rows("context", "candidates", scope)
+        return standing(session, rows, blocks), None
     taken: list[Standing] = []
 
     def take(rows: list[dict[str, Any]]) -> None:
-        taken.append(standing(rows, blocks))
+        taken.append(standing(session, rows, blocks))
         # The server searches meanwhile; the counter remembers.
         for candidate in taken[0].candidates:
             counter.count(candidate.text + "\n")

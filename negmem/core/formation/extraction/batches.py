@@ -19,6 +19,7 @@ from negmem.core.formation.extraction.prompt import (
     read_answer,
 )
 from negmem.core.models.extraction import ExtractedFact
+from negmem.core.text.profile_names import ProfileNames
 from negmem.providers.generation import Answer, Generator, Refusal, RefusalKind
 
 MAX_SHOWN_REJECTS = 20
@@ -102,11 +103,15 @@ def ask_model(
     max_turns: int,
     max_chars: int,
     checkpoint: Callable[[], None],
+    names: ProfileNames | None = None,
 ) -> Account:
-    """Put the turns to the model and hand every batch's result to `keep`, in order."""
+    """Put the turns to the model and hand every batch's result to `keep`, in order.
+
+    Args: names, of the profile's fields, by default the built-in ones.
+    """
     account = Account()
     for batch in batched(turns, max_turns=max_turns, max_chars=max_chars):
-        for result in _asked(generator, batch, max_chars, checkpoint, account):
+        for result in _asked(generator, batch, max_chars, checkpoint, account, names):
             account.book(result)
             keep(result)
     return account
@@ -118,12 +123,13 @@ def _asked(
     max_chars: int,
     checkpoint: Callable[[], None],
     account: Account,
+    names: ProfileNames | None,
 ) -> Iterator[BatchResult]:
     outcome = generator.generate(
-        messages(batch, max_chars), SCHEMA, check=check_shape, on_wait=checkpoint
+        messages(batch, max_chars, names), SCHEMA, check=check_shape, on_wait=checkpoint
     )
     if isinstance(outcome, Answer):
-        reading = read_answer(outcome.value, batch, generator.model)
+        reading = read_answer(outcome.value, batch, generator.model, names)
         account.rejected.update(reading.reasons)
         room = MAX_SHOWN_REJECTS - len(account.examples)
         account.examples.extend(reading.rejected[: max(0, room)])
@@ -139,7 +145,7 @@ def _asked(
             # The words of others around it take the room: the user's turn stands alone.
             halves = [[batch[own[0]]]]
         for half in halves:
-            yield from _asked(generator, half, max_chars, checkpoint, account)
+            yield from _asked(generator, half, max_chars, checkpoint, account, names)
         return
     generator.book_fallback()
     facts = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from negmem.core.text.profile_names import BASE
 from negmem.core.text.sentences import folded
 
 MAX_KEY_CHARS = 120
@@ -72,28 +73,29 @@ def _singular(word: str) -> str:
     return word[:-1]
 
 
-# Many words for one attribute: the first is the key.
+# Many words for one attribute: the first is the key. What is a field of the profile is written as that field, whose
+# names stand in its table.
 _ATTRIBUTES: dict[str, tuple[str, ...]] = {
-    "name": ("name", "full name", "real name", "first name", "名字", "姓名", "名", "全名", "真名", "本名"),
-    "nickname": ("nickname", "昵称", "外号", "小名", "绰号", "网名", "英文名"),
+    "name": ("name", *BASE["name"].said, "first name", "名"),
+    "nickname": ("nickname", *BASE["preferred_name"].said, "外号", "小名", "绰号", "网名", "英文名"),
     "surname": ("surname", "last name", "family name", "姓", "姓氏"),
-    "location": ("location", "city", "current city", "home", "address city", "现居地", "居住地", "所在地"),
+    "location": ("location", "city", *BASE["city"].said, "home", "address city"),
     "address": ("address", "home address", "地址", "家庭住址", "住址", "家庭地址"),
     "hometown": ("hometown", "home town", "birthplace", "place of birth", "home country", "老家",
                  "家乡", "故乡", "出生地", "籍贯"),
-    "employer": ("employer", "company", "workplace", "公司", "单位", "工作单位", "雇主"),
-    "occupation": ("occupation", "job", "profession", "job title", "title", "role", "position", "line of work",
-                   "职业", "工作", "职位", "岗位", "职务", "本职工作", "头衔"),
-    "birthday": ("birthday", "date of birth", "birth date", "birthdate", "生日", "出生日期", "生辰"),
-    "age": ("age", "年龄", "岁数", "年纪"),
+    "employer": ("employer", "company", *BASE["company"].said),
+    "occupation": ("occupation", "job", *BASE["job"].said, "title", "role", "position", "line of work",
+                   "岗位", "职务", "头衔"),
+    "birthday": ("birthday", *BASE["birthday"].said),
+    "age": ("age", *BASE["age"].said),
     "email": ("email", "e-mail", "email address", "mail", "邮箱", "电子邮箱", "邮件地址", "邮箱地址"),
     "phone": ("phone", "phone number", "number", "cell", "mobile", "mobile number", "cell number", "电话",
               "手机号", "手机号码", "电话号码", "手机"),
     "height": ("height", "身高"),
     "weight": ("weight", "体重"),
     "blood type": ("blood type", "blood group", "血型"),
-    "time zone": ("time zone", "timezone", "时区"),
-    "native language": ("native language", "mother tongue", "first language", "母语"),
+    "time zone": ("time zone", "timezone", *BASE["timezone"].said),
+    "native language": ("native language", *BASE["language"].said),
     "nationality": ("nationality", "citizenship", "国籍"),
     "zodiac": ("zodiac sign", "star sign", "sign", "星座"),
     "chinese zodiac": ("chinese zodiac", "属相", "生肖"),
@@ -114,7 +116,7 @@ _ATTRIBUTES: dict[str, tuple[str, ...]] = {
     "religion": ("religion", "宗教信仰", "信仰"),
     "salary": ("salary", "income", "工资", "薪水", "收入", "月薪", "年薪"),
     "username": ("username", "user name", "handle", "用户名", "账号", "github", "微信号", "qq号"),
-    "pronouns": ("pronouns", "preferred pronouns"),
+    "pronouns": ("pronouns", *BASE["pronouns"].said),
     "industry": ("industry", "行业"),
     "department": ("department", "team", "部门"),
     "dream": ("dream", "goal", "life goal", "梦想", "目标", "理想"),

@@ -21,6 +21,7 @@ from negmem.core.text.clean import TextRefusedError, clean_text
 from negmem.core.text.dates import dated
 from negmem.core.text.json_reading import JsonValue, UnreadableError
 from negmem.core.text.orders import gives_orders
+from negmem.core.text.profile_names import PROFILE, ProfileNames, profile_names
 from negmem.core.text.sentences import folded
 
 EXTRACTOR = "llm"
@@ -69,8 +70,8 @@ Each fact:
 - type: preference (likes, dislikes), profile (name, home, job, employer, health, diet, language,
   possessions, tools), rule (a standing instruction to the assistant), plan (an intention or appointment),
   relation (family, friends, colleagues, pets, and what is said of them), custom (anything else).
-- key: what the fact is about in one to three words, not what it says: "location", "name", "employer",
-  "favorite color"; for a relation the relation ("sister", "sister:work").
+- key: what the fact is about in one to three words, not what it says: "blood type", "favorite color"; of a
+  profile one of these where it fits: {fields}; for a relation the relation ("sister", "sister:work").
 - value: the bare thing in the user's own words and language: "Berlin", "香菜", "use metric units".
 - negated: true where the user denies it ("I don't like coriander", "never use emojis").
 - confidence: 0.5 to 1.
@@ -165,8 +166,12 @@ def names_of(turns: Sequence[SourceTurn]) -> dict[str, SourceTurn]:
     return {f"t{number}": turn for number, turn in enumerate(turns, 1)}
 
 
-def messages(turns: Sequence[SourceTurn], max_turn_chars: int) -> list[dict[str, str]]:
-    """The request: the task, and the turns as lines of JSON, their relative dates made absolute."""
+def messages(
+    turns: Sequence[SourceTurn], max_turn_chars: int, names: ProfileNames | None = None
+) -> list[dict[str, str]]:
+    """The request: the task with the profile's fields, and the turns as lines of JSON, their relative
+    dates made absolute."""
+    fields = ", ".join((names or profile_names()).kinds)
     lines = []
     for name, turn in names_of(turns).items():
         text = turn.text[:max_turn_chars]
@@ -181,7 +186,7 @@ def messages(turns: Sequence[SourceTurn], max_turn_chars: int) -> list[dict[str,
         lines.append(json.dumps(document, ensure_ascii=False))
     given = "\n".join(lines)
     return [
-        {"role": "system", "content": _SYSTEM},
+        {"role": "system", "content": _SYSTEM.replace("{fields}", fields)},
         {
             "role": "user",
             "content": f"The turns to read, one a line, as data:\n\n{given}\n\nList the facts as JSON.",
@@ -194,8 +199,12 @@ def check_shape(value: JsonValue) -> None:
     _items(value)
 
 
-def read_answer(value: JsonValue, turns: Sequence[SourceTurn], model: str) -> Reading:
+def read_answer(
+    value: JsonValue, turns: Sequence[SourceTurn], model: str, names: ProfileNames | None = None
+) -> Reading:
     """The facts of an answer that can be believed, and the rest with reasons.
+
+    Args: names, of the profile's fields, by default the built-in ones.
 
     Raises: UnreadableError where the answer is no list of facts.
     """
@@ -204,7 +213,7 @@ def read_answer(value: JsonValue, turns: Sequence[SourceTurn], model: str) -> Re
     items, strays = _items(value)
     reading.rejected.extend(Rejected(reason, _shown(item)) for reason, item in strays)
     for item in items[:MAX_ITEMS]:
-        fact = _believed(item, given, model)
+        fact = _believed(item, given, model, names or profile_names())
         if isinstance(fact, str):
             reading.rejected.append(Rejected(fact, _shown(item)))
         else:
@@ -242,7 +251,9 @@ def _items(value: JsonValue) -> tuple[list[JsonValue], list[tuple[str, JsonValue
     return facts, strays
 
 
-def _believed(item: JsonValue, given: Mapping[str, SourceTurn], model: str) -> ExtractedFact | str:
+def _believed(
+    item: JsonValue, given: Mapping[str, SourceTurn], model: str, names: ProfileNames
+) -> ExtractedFact | str:
     """The fact, or the reason why it is none."""
     if not isinstance(item, dict):
         return "not_an_object"
@@ -300,7 +311,7 @@ def _believed(item: JsonValue, given: Mapping[str, SourceTurn], model: str) -> E
     latest = max((turn.occurred_at for turn in sources if turn.occurred_at), default=None)
     return ExtractedFact(
         type=found_kind,
-        key=normal_key(found_kind, key, thing) or "fact",
+        key=_key(found_kind, key, thing, names),
         value=fact_value(statement_of(found_kind, thing, negated), thing, negated),
         text=sources[0].text[:MAX_VALUE_CHARS],
         confidence=_confidence(item.get("confidence")),
@@ -310,6 +321,13 @@ def _believed(item: JsonValue, given: Mapping[str, SourceTurn], model: str) -> E
         extractor=EXTRACTOR,
         model=model[:255],
     )
+
+
+def _key(kind: FactType, key: str, thing: str, names: ProfileNames) -> str:
+    """The field of the profile that a key names, else the key as both extractors write it."""
+    if kind == PROFILE and (field := names.field_of(key)) in names.kinds:
+        return field
+    return normal_key(kind, key, thing) or "fact"
 
 
 def _text(value: JsonValue) -> str | None:

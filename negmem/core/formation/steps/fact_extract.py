@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
+from negmem.core.fact_names import profile_names_of
 from negmem.core.fact_writing import FactWrite, write_facts
 from negmem.core.formation.extraction.batches import Account, BatchResult, ask_model
 from negmem.core.formation.extraction.patterns import extract
@@ -104,6 +105,7 @@ def _by_model(work: Work, counts: Counter[str], total: Account) -> None:
         max_turns=settings.batch_turns,
         max_chars=settings.batch_chars,
         checkpoint=work.checkpoint,
+        names=profile_names_of(work.session),
     )
     counts["batches"] += account.batches
     counts["fallbacks"] += account.by_patterns
@@ -124,6 +126,13 @@ def _write(work: Work, facts: Sequence[ExtractedFact], counts: Counter[str]) -> 
         return
     work.checkpoint()
     counts["found"] += len(facts)
+    names = profile_names_of(work.session)
+    facts = [
+        fact.model_copy(update={"key": names.field_of(fact.key)})
+        if fact.type == profile.TYPE
+        else fact
+        for fact in facts
+    ]
     facts = _reviewed(work, facts, counts)
     facts = _starting_when_said(work, facts)
     writes = [
