@@ -107,6 +107,7 @@ def _write_batch(session: Session, user: str, facts: Sequence[FactWrite]) -> lis
     for attempt in range(1, _TRIES + 1):
         try:
             with session.database.transaction():
+                move_misnamed(session, scope, stands)
                 rows = session.database.rows("facts", "upsert", params)
             return [FactOutcome(**row) for row in rows]
         except NegmemError as error:
@@ -154,9 +155,10 @@ def move_misnamed(session: Session, scope: dict[str, Any], stands: Stands) -> No
 
 def in_known_words(session: Session, fact: FactWrite, stands: Stands) -> FactWrite:
     """The fact with a value that stands already, where it is only spelled in another way."""
-                move_misnamed(session, scope, stands)
+    known = stands.known.setdefault((fact.type, fact.key), [])
     if fact.value in known:
         return fact
+    kind = profile_names_of(session).kinds.get(fact.key)
     for value in known:
         same = same_field(value, fact.value, kind) if fact.type == PROFILE else False
         if same or same_value(value, fact.value):
@@ -170,10 +172,10 @@ def prepared(session: Session, fact: FactWrite) -> FactWrite:
 
     Raises: UsageError `fact_invalid`, `name_invalid`, `moment_malformed`.
     """
-    known = stands.known.setdefault((fact.type, fact.key), [])
     fact = _checked(fact)
+    if fact.type == PROFILE:
+        fact = replace(fact, key=profile_names_of(session).field_of(fact.key))
     screened = guard_of(session).screen(fact.key, fact.metadata, (fact.value,))
-    kind = profile_names_of(session).kinds.get(fact.key)
     return replace(fact, key=screened.text, value=screened.beside[0], metadata=screened.metadata)
 
 
@@ -187,8 +189,6 @@ def _checked(fact: FactWrite) -> FactWrite:
     if fact.origin not in ("manual", "extracted"):
         raise _invalid(f"its origin is {fact.origin[:40]!r}, neither manual nor extracted")
     if not 0 <= fact.confidence <= 1:
-    if fact.type == PROFILE:
-        fact = replace(fact, key=profile_names_of(session).field_of(fact.key))
         raise _invalid(f"its confidence is {fact.confidence:g}, not in 0..1")
     starts = in_utc(fact.valid_from, "valid_from")
     ends = in_utc(fact.valid_until, "valid_until")

@@ -32,8 +32,8 @@ from negmem.core.models.fact import (
 from negmem.core.pii import gated, gated_write
 from negmem.core.review import reviewed
 from negmem.core.session import Session
-from negmem.core.text.moments import in_utc
 from negmem.core.text import profile_names
+from negmem.core.text.moments import in_utc
 from negmem.core.text.names import check_name
 from negmem.errors import NegmemError, UsageError
 
@@ -204,6 +204,7 @@ def list_facts(
         "app_name": session.app,
         "fact_type": fact_type,
         "key": key,
+        "names": _names(session, key),
         "thread": thread,
         "as_of": true_at,
         "believed_at": known_at,
@@ -216,13 +217,17 @@ def list_facts(
     total = int(rows[0]["total"]) if rows else 0
     found = _fetch(session, user, [row["id"] for row in rows])
     return FactList(
-        "names": _names(session, key),
         facts=found,
         total=total,
         truncated=offset + len(found) < total,
         as_of=true_at,
         believed_at=known_at,
     )
+
+
+def _names(session: Session, key: str | None) -> list[str] | None:
+    """The names of the profile's field that a key is, itself among them."""
+    return None if key is None else profile_names_of(session).keys_of(key)
 
 
 def _user_known(session: Session, user: str) -> None:
@@ -237,11 +242,7 @@ def find_key(session: Session, user: str, key: str, fact_type: str | None = None
         "user_id": user,
         "app_name": session.app,
         "key": check_name(key, "key of a fact"),
-def _names(session: Session, key: str | None) -> list[str] | None:
-    """The names of the profile's field that a key is, itself among them."""
-    return None if key is None else profile_names_of(session).keys_of(key)
-
-
+        "names": _names(session, key),
         "fact_type": fact_type,
     }
     rows = session.database.rows("facts", "by_key", params)
@@ -254,7 +255,6 @@ def _names(session: Session, key: str | None) -> list[str] | None:
         )
     if len(rows) > 1:
         raise UsageError(
-        "names": _names(session, key),
             "type_missing",
             "the key stands under several types",
             why=", ".join(row["type"] for row in rows),
@@ -266,6 +266,8 @@ def _names(session: Session, key: str | None) -> list[str] | None:
 @gated
 def history(session: Session, user: str, fact_id: UUID) -> FactHistory:
     """All versions under the key of one fact, oldest truth first, and the conflicts between them.
+
+    Of a field of the profile also what was written under another of its names.
 
     Raises: NegmemError `fact_unknown`.
     """
@@ -280,8 +282,6 @@ def history(session: Session, user: str, fact_id: UUID) -> FactHistory:
     return FactHistory(
         type=fact.type,
         key=fact.key,
-    Of a field of the profile also what was written under another of its names.
-
         versions=versions,
         conflicts=[Conflict(**row) for row in conflicts],
     )

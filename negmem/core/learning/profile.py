@@ -118,6 +118,8 @@ def unset_field(session: Session, user: str, field: str, *, dry_run: bool = Fals
 
     Raises: NegmemError `profile_field_unset`.
     """
+    names = profile_names_of(session)
+    field = names.field_of(field)
     # Past the gate: what this role may not see, it may still take away; the answer goes through the gate.
     ungated = facts.list_facts.__wrapped__  # type: ignore[attr-defined]
     standing = ungated(session, user, fact_type=TYPE, key=field, limit=_MOST).facts
@@ -125,8 +127,6 @@ def unset_field(session: Session, user: str, field: str, *, dry_run: bool = Fals
         raise NegmemError(
             "profile_field_unset",
             "nothing is known of this field",
-    names = profile_names_of(session)
-    field = names.field_of(field)
             why=f'user "{user}" has no {field[:60]!r} in the profile',
             hint=f"negmem profile show --user {user}",
         )
@@ -149,6 +149,8 @@ def undo(session: Session, user: str, field: str, *, dry_run: bool = False) -> P
     What was extracted and comes back so is set by hand from then on.
     Raises: NegmemError `nothing_to_undo`.
     """
+    names = profile_names_of(session)
+    field = names.field_of(field)
     # Past the gate, as in `unset_field`; the answer goes through it.
     listed = facts.list_facts.__wrapped__  # type: ignore[attr-defined]
     versions = facts.history.__wrapped__  # type: ignore[attr-defined]
@@ -156,8 +158,6 @@ def undo(session: Session, user: str, field: str, *, dry_run: bool = False) -> P
     value, now = None, standing[0] if standing else None
     kind = names.kinds.get(field)
     if now is None:
-    names = profile_names_of(session)
-    field = names.field_of(field)
         gone = listed(session, user, fact_type=TYPE, key=field, removed=True, limit=_MOST).facts
         if not gone:
             raise NegmemError(
@@ -187,13 +187,6 @@ def undo(session: Session, user: str, field: str, *, dry_run: bool = False) -> P
     )
 
 
-@gated_write
-@reviewed("profile", "update", targets.profile_key)
-def learn(
-    session: Session,
-    user: str,
-    key: str,
-    value: Any,
 def _before(versions: Sequence[Fact], now: Fact, field: str) -> list[Fact]:
     """The versions whose place `now` took: what was refused beside it was never one, a move to the field no change."""
     moved = {now.id}
@@ -207,6 +200,13 @@ def _before(versions: Sequence[Fact], now: Fact, field: str) -> list[Fact]:
     ]
 
 
+@gated_write
+@reviewed("profile", "update", targets.profile_key)
+def learn(
+    session: Session,
+    user: str,
+    key: str,
+    value: Any,
     *,
     confidence: float = 1.0,
     occurred_at: datetime | None = None,
@@ -221,6 +221,8 @@ def _before(versions: Sequence[Fact], now: Fact, field: str) -> list[Fact]:
 
     Raises: as `facts.write_facts`.
     """
+    names = profile_names_of(session)
+    key = names.field_of(key)
     write = FactWrite(
         TYPE,
         key,
@@ -228,8 +230,6 @@ def _before(versions: Sequence[Fact], now: Fact, field: str) -> list[Fact]:
         confidence=confidence,
         occurred_at=occurred_at,
         valid_from=valid_from,
-    names = profile_names_of(session)
-    key = names.field_of(key)
         valid_until=valid_until,
         event_ids=tuple(one if isinstance(one, UUID) else UUID(str(one)) for one in event_ids),
         extractor=extractor,
