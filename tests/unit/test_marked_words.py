@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from negmem.cli.render.marked_words import columns, marked_pair
+from negmem.cli.render.marked_words import marked_pair
+from negmem.cli.render.text import columns, one_line
 
 
 def marked(one: str, other: str, width: int | None = None) -> tuple[list[str], list[str]]:
@@ -40,3 +41,18 @@ def test_lines_fit_in_columns() -> None:
 def test_nothing_reaches_the_terminal_raw() -> None:
     first, _ = marked("a \x1b[31mred\x1b[0m text\u202e", "b")
     assert "\x1b" not in "".join(first) and "\u202e" not in "".join(first)
+
+
+@pytest.mark.parametrize(
+    ("text", "width", "shown"),
+    [
+        ("我对虾过敏，吃饭时别点虾", 12, "我对虾过敏…"),
+        ("我对虾过敏", 10, "我对虾过敏"),
+        ("a shrimp allergy", 8, "a shrim…"),
+        ("虾 shrimp", 1, "…"),
+        ("two\nlines", None, "two lines"),
+    ],
+)
+def test_a_line_is_cut_by_columns(text: str, width: int | None, shown: str) -> None:
+    assert one_line(text, width) == shown
+    assert width is None or columns(shown) <= width

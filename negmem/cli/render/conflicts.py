@@ -23,20 +23,21 @@ def _side(side: ConflictSide | None) -> str:
     return one_line(f"{side.key}: {text}")
 
 
-def conflict_line(console: Console, conflict: Conflict) -> str:
-    """One conflict on one line: id, day, state, both sides."""
+def draw_row(console: Console, conflict: Conflict) -> None:
+    """One conflict: id, day, state, both sides."""
     state = "open" if conflict.status == "open" else conflict.resolution
     delta = "" if conflict.confidence_delta is None else f" · Δ {conflict.confidence_delta:+.2f}"
     head = f"{conflict.id}  {day(console, conflict.created_at)}  {state:<10}  "
-    width = None if console.width is None else max(20, console.width - len(head))
     sides = f"{_side(conflict.old)}  ↔  {_side(conflict.new)}"
-    return head + one_line(f"{sides}  ({conflict.type}{delta})", width)
+    console.row(head, f"{sides}  ({conflict.type}{delta})")
 
 
 def draw_list(console: Console, found: ConflictList) -> None:
     """One line a conflict, then how many wait for a decision."""
     for conflict in found.conflicts:
-        console.out(conflict_line(console, conflict))
+        draw_row(console, conflict)
+    if not found.conflicts:
+        console.note("no conflicts")
     if found.open:
         console.note(f"{found.open:,} open: negmem conflict resolve ID keep_old|keep_new|…")
 

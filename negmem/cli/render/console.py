@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from negmem.cli.render.text import one_line, safe_text
+from negmem.cli.render.text import columns, one_line, safe_text
 from negmem.core.models.base import Model
 from negmem.errors import UsageError
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from negmem.cli.options import Common
 
 _STYLES = {"ok": "32", "warn": "33", "fail": "31", "name": "36", "dim": "2", "bold": "1"}
+_ROOM_BESIDE = 30
 
 
 class Console:
@@ -47,6 +48,18 @@ class Console:
     def out(self, text: str = "") -> None:
         """One line of the answer."""
         sys.stdout.write(text + "\n")
+
+    def row(self, head: str, text: str) -> None:
+        """A row of a list: what tells rows apart, then text that a terminal cuts.
+
+        The text stands below its head where fewer than 30 columns are left beside it.
+        """
+        room = None if self.width is None else self.width - columns(head)
+        if room is None or room >= _ROOM_BESIDE:
+            self.out(head + one_line(text, room))
+            return
+        self.out(head.rstrip())
+        self.out("    " + one_line(text, max(20, (self.width or 80) - 4)))
 
     def lines(self, lines: Iterable[str]) -> None:
         """Lines of the answer, all of them; a closed pipe as in `answer`."""

@@ -6,6 +6,7 @@ from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
 from negmem.cli.render.text import one_line
+from negmem.core.text.labelled import short_id
 
 if TYPE_CHECKING:
     from negmem.cli.render.console import Console
@@ -22,6 +23,7 @@ _PARTS = (
     "retention",
 )
 _WIDTH = 11
+_WITH_MEMORY = 25 + 30  # its age and short id, and the least of its text
 
 
 def draw_answer(console: Console, answer: SearchAnswer, query: str, user: str) -> None:
@@ -42,7 +44,7 @@ def draw_answer(console: Console, answer: SearchAnswer, query: str, user: str) -
     else:
         for place, result in enumerate(answer.results, start=1):
             head = f"{place:>3}  {result.score:.4f}  {_age(result):>7}  {result.id}  "
-            console.out(head + _content(console, result, len(head)))
+            console.row(head, result.content)
     if not answer.results:
         console.out("  nothing found")
     if answer.shortfall:
@@ -66,8 +68,11 @@ def _level(console: Console, answer: SearchAnswer) -> str:
 def _draw_explained(console: Console, answer: SearchAnswer, plan: SearchPlan) -> None:
     used = [part for part in _PARTS if any(_part(result, part) for result in answer.results)]
     names = "".join(f"{part:>{_WIDTH}}" for part in used)
+    title = f"  #   score{names}"
+    # On a screen too narrow for all of it, the memory stands below its figures.
+    below = console.width is not None and len(title) + _WITH_MEMORY > console.width
     if answer.results:
-        console.out(f"  #   score{names}      age   memory")
+        console.out(title if below else f"{title}      age   memory")
         weights = {"semantic": plan.semantic_weight, "keyword": plan.keyword_weight}
         if answer.level == "hybrid":
             row = "".join(
@@ -77,14 +82,18 @@ def _draw_explained(console: Console, answer: SearchAnswer, plan: SearchPlan) ->
             console.out(f"     weight{row}".rstrip())
     for place, result in enumerate(answer.results, start=1):
         cells = "".join(f"{_cell(_part(result, part)):>{_WIDTH}}" for part in used)
-        head = f"{place:>3}  {result.score:.6f}{cells}  {_age(result):>7}   {_short(console, result)}  "
-        console.out(head + _content(console, result, len(head)))
+        head = f"{place:>3}  {result.score:.6f}{cells}"
+        item = f"  {_age(result):>7}   {_short(console, result)}  "
+        if below:
+            console.out(head)
+            console.row(f"   {item}", result.content)
+        else:
+            console.row(head + item, result.content)
     if answer.results:
         console.out()
-    console.out(
-        f"  plan      {plan.strategy}: {plan.reason}"
-        f"      database {answer.took_ms.database:.1f} ms, embedding {answer.took_ms.embed:.0f} ms"
-    )
+    console.out(f"  plan      {plan.strategy}: {plan.reason}")
+    took = answer.took_ms
+    console.out(f"  took      database {took.database:.1f} ms, embedding {took.embed:.0f} ms")
     console.out(
         f"  arms      {plan.semantic_candidates:,} candidates by vector,"
         f" {plan.keyword_candidates:,} by word"
@@ -161,10 +170,5 @@ def _age(result: SearchResult) -> str:
 
 
 def _short(console: Console, result: SearchResult) -> str:
-    """Enough of the id to tell rows apart on a screen; all of it in a pipe."""
-    return str(result.id) if console.width is None else f"{str(result.id)[:4]}…"
-
-
-def _content(console: Console, result: SearchResult, taken: int) -> str:
-    width = console.width
-    return one_line(result.content, None if width is None else max(20, width - taken))
+    """The end of the id on a screen, as contexts show it; all of it in a pipe."""
+    return str(result.id) if console.width is None else f"…{short_id(result.id)}"

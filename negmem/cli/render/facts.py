@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from negmem.cli.render.conflicts import conflict_line
+from negmem.cli.render.conflicts import draw_row
 from negmem.cli.render.memories import day, stamp
 from negmem.cli.render.text import one_line
 
@@ -57,8 +57,7 @@ def _line(console: Console, fact: Fact, mark: str = "") -> None:
     head = f"{fact.id}  {one_line(fact.type):<10}  {_span(console, fact):<23}  "
     hand = " · by hand" if fact.origin == "manual" else f" · {fact.confidence:.2f}"
     text = f"{one_line(fact.key)}: {shown_value(fact.value)}{hand}{mark}"
-    width = None if console.width is None else max(20, console.width - len(head))
-    console.out(head + one_line(text, width))
+    console.row(head, text)
 
 
 def draw_list(console: Console, found: FactList) -> None:
@@ -74,8 +73,7 @@ def draw_matches(console: Console, found: FactMatches) -> None:
     for match in found.results:
         fact = match.fact
         head = f"{match.score:.4f}  {fact.id}  {_span(console, fact):<23}  "
-        width = None if console.width is None else max(20, console.width - len(head))
-        console.out(head + one_line(f"{fact.key}: {shown_value(fact.value)}", width))
+        console.row(head, f"{fact.key}: {shown_value(fact.value)}")
 
 
 def draw_fact(console: Console, fact: Fact) -> None:
@@ -123,7 +121,7 @@ def draw_history(console: Console, found: FactHistory) -> None:
             mark = " · stands"
         _line(console, fact, mark)
     for conflict in found.conflicts:
-        console.out(conflict_line(console, conflict))
+        draw_row(console, conflict)
 
 
 def draw_written(console: Console, written: WrittenFact) -> None:

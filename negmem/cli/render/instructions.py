@@ -19,8 +19,7 @@ def draw_list(console: Console, found: Instructions) -> None:
     longest = max((len(i.key) for i in found.instructions), default=0)
     for item in found.instructions:
         head = f"{one_line(item.key):<{min(longest, 32)}}  v{item.version:<3} "
-        width = None if console.width is None else max(20, console.width - len(head))
-        console.out(head + one_line(item.content, width))
+        console.row(head, item.content)
 
 
 def draw_shown(console: Console, found: Instructions) -> None:

@@ -30,10 +30,9 @@ def draw_links(console: Console, found: LinkedItems) -> None:
         console.note("nothing is linked to it")
     for item in found.items:
         head = f"{item.id}  {item.depth}  {item.type:<13}  {item.strength:.3f}  "
-        width = None if console.width is None else max(20, console.width - len(head))
         mark = f"[verify {', '.join(item.verify)}] " if item.verify else ""
         kind = "" if item.kind == "memory" else f"({item.kind}) "
-        console.out(head + one_line(kind + mark + item.content, width))
+        console.row(head, kind + mark + item.content)
 
 
 def draw_topics(console: Console, found: TopicList) -> None:
@@ -44,6 +43,5 @@ def draw_topics(console: Console, found: TopicList) -> None:
     for topic in found.topics:
         label = one_line(topic.label)
         head = f"{topic.id}  {topic.members:>5}  {label:<{min(longest, 30)}}  "
-        width = None if console.width is None else max(20, console.width - len(head))
         example = topic.examples[0]["content"] if topic.examples else ""
-        console.out(head + one_line(str(example), width))
+        console.row(head, str(example))

@@ -3,27 +3,15 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Callable
 from difflib import SequenceMatcher
 
-from negmem.cli.render.text import one_line
+from negmem.cli.render.text import columns, one_line
 
 # a word, one Chinese or Japanese character, a blank, or a sign
 _PIECE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W\u3040-\u30ff\u3400-\u9fff]+|\s+|[^\w\s]")
 _LONGEST = 600
 _ALIKE = 0.6
-
-
-def columns(text: str) -> int:
-    """How many columns of a terminal a text takes: two for a wide character, none for a mark on another."""
-    return sum(_columns(char) for char in text)
-
-
-def _columns(char: str) -> int:
-    if unicodedata.combining(char):
-        return 0
-    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
 
 
 def marked_pair(

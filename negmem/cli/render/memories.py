@@ -19,7 +19,8 @@ def stamp(console: Console, moment: datetime | None) -> str:
         return "–"
     if console.is_terminal:
         return moment.astimezone().strftime("%Y-%m-%d %H:%M %Z")
-    return moment.astimezone(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+    utc = moment.astimezone(timezone.utc).replace(tzinfo=None)
+    return f"{utc.isoformat(timespec='seconds')}Z"
 
 
 def day(console: Console, moment: datetime | None) -> str:
@@ -27,17 +28,18 @@ def day(console: Console, moment: datetime | None) -> str:
     if moment is None:
         return "–"
     zoned = moment.astimezone() if console.is_terminal else moment.astimezone(timezone.utc)
-    return zoned.strftime("%Y-%m-%d")
+    return zoned.date().isoformat()
 
 
 def draw_list(console: Console, found: MemoryList) -> None:
     """One line a memory: id, when, type, retention, content."""
     for memory in found.memories:
         when = day(console, memory.occurred_at)
-        head = f"{memory.id}  {when}  {memory.type:<10}  {memory.retention:.3f}  "
-        width = None if console.width is None else max(20, console.width - len(head))
+        head = f"{memory.id}  {when:<10}  {memory.type:<10}  {memory.retention:.3f}  "
         pin = "[pinned] " if memory.pinned_at else ""
-        console.out(head + one_line(pin + memory.content, width))
+        console.row(head, pin + memory.content)
+    if not found.memories:
+        console.note("no memories")
 
 
 def draw_memory(console: Console, memory: Memory) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from negmem.cli.render.memories import day
-from negmem.cli.render.text import one_line
 
 if TYPE_CHECKING:
     from negmem.cli.render.console import Console
@@ -20,8 +19,7 @@ def draw_pruned(console: Console, pruned: Pruned) -> None:
         return
     for item in pruned.items:
         head = f"{item.id}  {day(console, item.created_at)}  {item.reason:<5}  "
-        width = None if console.width is None else max(20, console.width - len(head))
-        console.out(head + one_line(item.content, width))
+        console.row(head, item.content)
     verb = "would remove" if pruned.dry_run else "removed"
     console.out(
         f"{verb} {pruned.removed:,}: {pruned.reasons.age:,} by age, {pruned.reasons.count:,} by"
