@@ -50,8 +50,9 @@ class Facts(Noun):
         confidence: float = 1.0,
         valid_from: datetime | None = None,
         valid_until: datetime | None = None,
+        note: str | None = None,
     ) -> WrittenFact:
-        """Set a fact by hand: it stands against what is extracted, until it is set anew."""
+        """Set a fact by hand: it stands against what is extracted, until it is set anew. `note`: why, for the trail."""
         from negmem.core import facts
 
         return facts.set_fact(
@@ -63,6 +64,7 @@ class Facts(Noun):
             confidence=confidence,
             valid_from=valid_from,
             valid_until=valid_until,
+            note=note,
         )
 
     def list(

@@ -90,8 +90,9 @@ class Memories(Noun):
         type: str | None = None,
         metadata: dict[str, Any] | None = None,
         expected_version: int | None = None,
+        note: str | None = None,
     ) -> MemoryItem:
-        """Change a memory; what it said before is kept."""
+        """Change a memory; what it said before is kept, and the trail has it with `note` for why."""
         from negmem.core import memories
 
         return memories.edit(
@@ -102,6 +103,7 @@ class Memories(Noun):
             memory_type=type,
             metadata=metadata,
             expected_version=expected_version,
+            note=note,
         )
 
     def history(self, id: UUID | str, *, user: str) -> MemoryHistory:

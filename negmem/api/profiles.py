@@ -19,11 +19,11 @@ class Profiles(Noun):
 
         return profile.show(self._owner.session, user_of(user))
 
-    def set(self, field: str, value: Any, *, user: str) -> ProfileChange:
-        """Set a field of the schema; what is extracted does not change it."""
+    def set(self, field: str, value: Any, *, user: str, note: str | None = None) -> ProfileChange:
+        """Set a field of the schema; what is extracted does not change it. `note`: why, for the trail."""
         from negmem.core.learning import profile
 
-        return profile.set_field(self._owner.session, user_of(user), field, value)
+        return profile.set_field(self._owner.session, user_of(user), field, value, note=note)
 
     def unset(self, field: str, *, user: str) -> ProfileChange:
         """Take what is known of a field away."""

@@ -10,7 +10,7 @@ import typer
 
 from negmem.cli.exits import ExitCode
 from negmem.cli.moments import parse_moment
-from negmem.cli.options import Common, Limit, Offset, User, command, new_app
+from negmem.cli.options import Common, Limit, Offset, TrailNote, User, command, new_app
 
 app = new_app("Facts by key, with their versions.")
 
@@ -48,6 +48,7 @@ def set_(
     valid_until: Annotated[
         str | None, typer.Option("--valid-until", metavar="WHEN", help="True until. Default: open.")
     ] = None,
+    note: TrailNote = None,
 ) -> int:
     """Set a fact by hand: it stands against what is extracted, until it is set anew."""
     from negmem.cli.render.facts import draw_written
@@ -67,6 +68,7 @@ def set_(
             confidence=confidence,
             valid_from=starts,
             valid_until=ends,
+            note=note,
             dry_run=common.dry_run,
         )
         common.console.answer("fact.set/1", written, draw_written)

@@ -15,6 +15,7 @@ from negmem.cli.options import (
     Limit,
     Offset,
     Since,
+    TrailNote,
     Until,
     User,
     command,
@@ -153,6 +154,7 @@ def edit(
         int | None,
         typer.Option("--expected-version", metavar="N", help="Refuse if it changed meanwhile."),
     ] = None,
+    note: TrailNote = None,
 ) -> int:
     """Change a memory; what it said before is kept. `--metadata KEY=null` takes a key out."""
     from negmem.cli.render.memories import draw_memory
@@ -181,6 +183,7 @@ def edit(
             memory_type=memory_type,
             metadata=pairs,
             expected_version=expected_version,
+            note=note,
             dry_run=common.dry_run,
         )
         common.console.answer(

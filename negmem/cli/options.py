@@ -44,6 +44,10 @@ Wait = Annotated[
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would happen, touch nothing.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 User = Annotated[str | None, typer.Option("--user", "-u", metavar="USER", help="Whose memories.")]
+TrailNote = Annotated[
+    str | None,
+    typer.Option("--note", metavar="TEXT", help="Why it is put right; stands on the trail."),
+]
 Limit = Annotated[int, typer.Option("--limit", "-n", metavar="N", min=1, help="At most N rows.")]
 Offset = Annotated[int, typer.Option("--offset", metavar="N", min=0, help="Skip the first N.")]
 Since = Annotated[

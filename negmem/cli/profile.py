@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from negmem.cli.exits import ExitCode
-from negmem.cli.options import Common, User, command, new_app
+from negmem.cli.options import Common, TrailNote, User, command, new_app
 
 app = new_app("Profiles: who a user is, field by field.")
 
@@ -33,6 +33,7 @@ def set_(
     field: Field,
     value: Annotated[str, typer.Argument(metavar="VALUE", help="A list: with commas.")],
     user: User = None,
+    note: TrailNote = None,
 ) -> int:
     """Set a field of the schema; what is extracted does not change it."""
     from negmem.cli.render.profiles import draw_change
@@ -41,7 +42,7 @@ def set_(
     owner = common.require_user(user)
     with common.session() as session:
         session.require_installed()
-        done = profile.set_field(session, owner, field, value, dry_run=common.dry_run)
+        done = profile.set_field(session, owner, field, value, note=note, dry_run=common.dry_run)
         common.console.answer("profile.set/1", done, draw_change)
     return ExitCode.DONE
 

@@ -16,6 +16,7 @@ from negmem.core.models.core_block import (
     CoreBlocks,
     CoreBlockVersion,
 )
+from negmem.core.on_trail import record_rectified, record_removed
 from negmem.core.pii import gated, gated_write, guard_of
 from negmem.core.session import Session
 from negmem.core.text.clean import TextRefusedError, clean_text, clean_value
@@ -126,6 +127,8 @@ def set_block(
                 _keep(session, place, row, "set")
                 changes = {**values, "id": row["id"], "version": row["version"] + 1}
                 database.execute("core_blocks", "set", changes)
+                said = f"core set, version {row['version']} to {row['version'] + 1}"
+                record_rectified(session, place["user_id"], [_subject(row)], said)
                 break
             made = database.row("core_blocks", "make_room", values)
             if made is not None:
@@ -176,7 +179,13 @@ def remove(
                 _keep(session, place, row, "removed")
                 session.database.execute("core_blocks", "remove", {**place, "id": row["id"]})
                 session.database.execute("core_blocks", "forget_preloads", place)
+                record_removed(session, place["user_id"], [_subject(row)], "core rm")
     return CoreBlockChange(action="remove", block=block, changed=True, dry_run=dry_run)
+
+
+def _subject(row: dict[str, Any]) -> str:
+    """How the trail names a block."""
+    return f"memory_core_blocks:{row['id']}"
 
 
 def _find(

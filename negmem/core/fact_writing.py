@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import random
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -62,7 +62,13 @@ class FactWrite:
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
 
-def write_facts(session: Session, user: str, facts: Sequence[FactWrite]) -> list[FactOutcome]:
+def write_facts(
+    session: Session,
+    user: str,
+    facts: Sequence[FactWrite],
+    *,
+    then: Callable[[Sequence[FactOutcome]], None] | None = None,
+) -> list[FactOutcome]:
     """Write facts by key, in the order given; safe to repeat and to run at once.
 
     A changed value supersedes the version before, which stays; a value set by hand stands until it is
@@ -80,13 +86,18 @@ def write_facts(session: Session, user: str, facts: Sequence[FactWrite]) -> list
     checked = [prepared(session, fact) for fact in facts]
     outcomes: list[FactOutcome] = []
     for start in range(0, len(checked), BATCH_FACTS):
-        for outcome in _write_batch(session, user, checked[start : start + BATCH_FACTS]):
+        for outcome in _write_batch(session, user, checked[start : start + BATCH_FACTS], then):
             position = start + outcome.position
             outcomes.append(outcome.model_copy(update={"position": position}))
     return outcomes
 
 
-def _write_batch(session: Session, user: str, facts: Sequence[FactWrite]) -> list[FactOutcome]:
+def _write_batch(
+    session: Session,
+    user: str,
+    facts: Sequence[FactWrite],
+    then: Callable[[Sequence[FactOutcome]], None] | None,
+) -> list[FactOutcome]:
     scope = {"user_id": user, "app_name": session.app}
     stands = standing(session, scope, facts)
     embedded = {fact_text(row["key"], row["value"]) for row in stands.rows if row["embedded"]}
@@ -109,7 +120,10 @@ def _write_batch(session: Session, user: str, facts: Sequence[FactWrite]) -> lis
             with session.database.transaction():
                 move_misnamed(session, scope, stands)
                 rows = session.database.rows("facts", "upsert", params)
-            return [FactOutcome(**row) for row in rows]
+                outcomes = [FactOutcome(**row) for row in rows]
+                if then is not None:
+                    then(outcomes)
+            return outcomes
         except NegmemError as error:
             if getattr(error, "sqlstate", "") not in _RETRIED or attempt == _TRIES:
                 raise

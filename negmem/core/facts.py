@@ -29,12 +29,13 @@ from negmem.core.models.fact import (
     FactOutcome,
     WrittenFact,
 )
+from negmem.core.on_trail import record_rectified
 from negmem.core.pii import gated, gated_write
 from negmem.core.review import reviewed
 from negmem.core.session import Session
 from negmem.core.text import profile_names
 from negmem.core.text.moments import in_utc
-from negmem.core.text.names import check_name
+from negmem.core.text.names import check_name, check_note
 from negmem.errors import NegmemError, UsageError
 
 _MAX_ROWS = 2**31 - 1
@@ -52,12 +53,16 @@ def set_fact(
     confidence: float = 1.0,
     valid_from: datetime | None = None,
     valid_until: datetime | None = None,
+    note: str | None = None,
     dry_run: bool = False,
 ) -> WrittenFact:
     """Set one fact by hand: it stands against what is extracted until it is set anew.
 
-    Raises: as `write_facts`.
+    Where a value stood it is a rectification: an entry on the trail, with `note` for why.
+    Raises: as `write_facts`; UsageError `text_refused`.
     """
+    if note is not None:
+        check_note(note)
     fact = FactWrite(
         fact_type,
         key,
@@ -69,7 +74,14 @@ def set_fact(
     )
     if dry_run:
         return _planned(session, user, prepared(session, fact))
-    outcome = write_facts(session, user, [fact])[0]
+
+    def put_right(outcomes: Sequence[FactOutcome]) -> None:
+        one = outcomes[0]
+        if one.action not in ("added", "unchanged"):
+            stood = "" if one.previous_id is None else f", in place of {one.previous_id}"
+            record_rectified(session, user, [str(one.id)], f"fact set{stood}", note)
+
+    outcome = write_facts(session, user, [fact], then=put_right)[0]
     written = _stored(session, user, outcome.id)
     return WrittenFact(
         action=outcome.action,

@@ -26,12 +26,13 @@ from negmem.core.models.memory import (
     MemoryChange,
     MemoryList,
 )
+from negmem.core.on_trail import record_rectified
 from negmem.core.pii import gated, gated_write, guard_of
 from negmem.core.review import reviewed
 from negmem.core.session import Session
 from negmem.core.text.indexed import embedded_text
 from negmem.core.text.moments import in_utc, said_at
-from negmem.core.text.names import check_name
+from negmem.core.text.names import check_name, check_note
 from negmem.db.memories import mark_memories
 from negmem.errors import NegmemError, UsageError
 
@@ -255,13 +256,17 @@ def edit(
     memory_type: str | None = None,
     metadata: dict[str, Any] | None = None,
     expected_version: int | None = None,
+    note: str | None = None,
     dry_run: bool = False,
 ) -> Memory:
     """Change a memory; what it said before is kept, and search follows.
 
-    `metadata` is merged over the stored one; a value of None takes its key out.
+    `metadata` is merged over the stored one; a value of None takes its key out. By hand it is a
+    rectification: an entry on the trail, with `note` for why.
     Raises: NegmemError `memory_unknown`, `memory_deleted`, `version_conflict`; UsageError `text_refused`.
     """
+    if note is not None:
+        check_note(note)
     before = _stored(session, user, memory_id)
     if before.deleted_at is not None:
         raise _deleted(memory_id)
@@ -333,6 +338,8 @@ def edit(
             database.execute("memory", "drop_vectors", {**scope, "memory_id": memory_id})
             put_vector(session, scope, memory_id, vector)
             database.rows("memory", "index", {**scope, "ids": [memory_id]})
+        said = f"memory edit, version {row['version']} to {row['version'] + 1}"
+        record_rectified(session, user, [str(memory_id)], said, note)
     return _stored(session, user, memory_id)
 
 

@@ -29,6 +29,8 @@ StoreName = Literal["profile", "memory", "entity", "knowledge"]
 Op = Literal["add", "update", "delete"]
 STORES: tuple[StoreName, ...] = ("profile", "memory", "entity", "knowledge")
 WAITING = ("pending", "stale", "failed")
+AGENT = "agent"
+"""Who proposes where a tool was called and no agent was named."""
 EXPIRY_DAYS = 30
 QUIET_DAYS = 30
 """What was rejected is not proposed again for so long."""
@@ -52,10 +54,20 @@ class Acting:
     model: str | None = None
     prompt_version: str | None = None
 
+    @property
+    def is_by_hand(self) -> bool:
+        """Whether no agent, tool or extractor writes."""
+        return False
+
 
 @dataclass(frozen=True)
 class _Approved(Acting):
     """Acts for a proposal that was approved; made by `applying` alone."""
+
+    @property
+    def is_by_hand(self) -> bool:
+        """Whether a person proposed it."""
+        return self.agent is None and self.model is None and self.who != AGENT
 
 
 @dataclass(frozen=True)

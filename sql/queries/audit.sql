@@ -17,3 +17,8 @@ WHERE d.user_id = %(user_id)s::varchar AND d.app_name = %(app_name)s::varchar
     AND (%(before)s::bigint IS NULL OR l.sequence < %(before)s::bigint)
 ORDER BY l.sequence DESC
 LIMIT %(row_limit)s::integer;
+
+-- name: record
+-- params: app_name, user_id, ids, decision, note, actor, actor_verified
+SELECT :"schema".record_audit_entries(%(app_name)s::text, %(user_id)s::text, %(ids)s::text[], %(decision)s::text,
+    %(note)s::text, NULL, %(actor)s::text, %(actor_verified)s::boolean) AS entries;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from negmem.core.governance.decision_files import read_decisions
 from negmem.core.governance.decisions import decide, history
 from negmem.core.models.audit import Decided, Decision
 from negmem.core.retrieval.search import search
+from negmem.core.review import Acting, acting
 from negmem.core.session import Session
 from negmem.errors import NegmemError, UsageError
 from tests.support.cli import CliRunner
@@ -59,7 +61,8 @@ def filled(session: Session, folder: Path) -> dict[str, UUID]:
         )  # fmt: skip
         associations.link(session, user, found["zebra"], found["walrus"])
         associations.link(session, user, found["walrus"], found["otter"])
-        memories.edit(session, user, found["zebra"], content="zebra 我住在杭州西湖旁")
+        with acting(session, Acting("bot", agent="bot")):
+            memories.edit(session, user, found["zebra"], content="zebra 我住在杭州西湖旁")
         search(session, user, "zebra")
         search(session, user, "北京", level="keyword")
         summaries.refresh_changed(session, user)
@@ -329,3 +332,55 @@ def test_as_typed(database: TestDatabase, tmp_path: Path, negmem: CliRunner) -> 
     assert [e["decision"] for e in told.json["entries"]] == ["anonymize", "delete"]
     page = negmem("audit", "history", "--user", "alice", "--before", str(told.json["next"]))
     assert "retain" in page.stdout and "合同" in page.stdout and "unverified" in page.stdout
+
+
+def test_what_is_put_right_by_hand_is_on_the_trail(
+    database: TestDatabase, negmem: CliRunner, tmp_path: Path
+) -> None:
+    who = ("--user", "alice")
+    negmem("fact", "set", "profile", "city", "北京", *who).ok()
+    old = negmem("memory", "add", "王芳住在北京", *who, "--json").ok().json["memory"]["id"]
+    assert trail(negmem) == [], "first values are no rectification"
+    negmem("memory", "edit", old, *who, "--content", "王芳住在上海", "--dry-run").ok()
+    assert negmem("memory", "edit", old, *who, "--content", "x", "--note", " ").code == 2
+    negmem("memory", "edit", old, *who, "--content", "王芳住在上海", "--note", "ticket 12").ok()
+    negmem("memory", "edit", old, *who, "--content", "王芳住在上海").ok()
+    negmem("profile", "set", "city", "上海", *who, "--note", "她来信").ok()
+    negmem("core", "set", "persona", "calm", *who).ok()
+    negmem("core", "rm", "persona", *who, "--yes").ok()
+    lesson = negmem(
+        "learn",
+        "save",
+        "--title",
+        "t",
+        "--learning",
+        "先看日志",
+        "--namespace",
+        "user",
+        *who,
+        "--json",
+    )
+    negmem("learn", "edit", lesson.ok().json["learning"]["id"], "--learning", "先看监控", *who).ok()
+    assert trail(negmem) == [
+        ("rectify", "memory edit, version 1 to 2: ticket 12"),
+        ("rectify", "fact set, in place of …: 她来信"),
+        ("delete", "core rm"),
+        ("rectify", "learning edited"),
+    ]
+    # What an agent or an extractor writes is in the versions, and not here.
+    by_tool = {"memory_id": old, "content": "王芳住在广州"}
+    negmem("tools", "call", "memory_update", *who, "--arguments", json.dumps(by_tool)).ok()
+    extracted = [FactWrite(type="preference", key="tea", value=one) for one in ("绿茶", "红茶")]
+    with session_on(database, FakeEmbedder()) as session:
+        write_facts(session, "alice", extracted)
+    assert len(trail(negmem)) == 4
+    assert negmem("audit", "verify").ok()
+    negmem("audit", "disclose", *who, "-o", "page.html").ok()
+    page = (tmp_path / "page.html").read_text("utf-8")
+    assert "rectify" in page and "ticket 12" in page and f'href="#i{old}"' in page
+
+
+def trail(negmem: CliRunner) -> list[tuple[str, str]]:
+    """What was done and why, the oldest first, without ids."""
+    found = negmem("audit", "history", "--user", "alice", "--json").ok().json["entries"]
+    return [(e["decision"], re.sub("[0-9a-f-]{36}", "…", e["note"])) for e in reversed(found)]

@@ -20,6 +20,7 @@ from negmem.core.models.audit import (
     Reached,
 )
 from negmem.core.session import Session
+from negmem.core.text.names import check_note
 from negmem.core.text.refusals import being_erased, held
 from negmem.errors import NegmemError, UsageError
 
@@ -27,7 +28,6 @@ MAX_DECISIONS = 10_000
 MAX_ENTRIES = 1000
 _SHOWN = 50
 _MAX_KEY = 255
-_MAX_NOTE = 10_000
 
 
 class _PlannedError(Exception):
@@ -136,23 +136,11 @@ def _check(decisions: Sequence[Decision], key: str | None) -> None:
                 hint="leave one of them out",
             )
         seen.add(one.memory_id)
-    for name, text, most in (
-        ("the idempotency key", key, _MAX_KEY),
-        *(("a note", one.note, _MAX_NOTE) for one in decisions),
-    ):
-        if text is not None and (
-            not text.strip() or len(text) > most or "\0" in text or not _storable(text)
-        ):
-            raise UsageError(
-                "text_refused",
-                f"{name} can't be stored",
-                why=f"it is blank, longer than {most:,} characters, or holds what PostgreSQL can't store",
-                hint="another text, or none",
-            )
-
-
-def _storable(text: str) -> bool:
-    return not any("\ud800" <= character <= "\udfff" for character in text)
+    if key is not None:
+        check_note(key, "the idempotency key", _MAX_KEY)
+    for one in decisions:
+        if one.note is not None:
+            check_note(one.note, "a note")
 
 
 def _refuse(

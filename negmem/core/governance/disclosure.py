@@ -194,10 +194,11 @@ def _decided(session: Session, scope: dict[str, str]) -> Iterator[str]:
     )
     for row in trail_of(session, scope):
         by = _text(row["actor"]) + ("" if row["actor_verified"] else " (unverified)")
-        about = _escaped(row["memory_id"][:8])
+        table, _, item = row["memory_id"].rpartition(":")
+        about = _escaped(f"{_words(table)} {item[:8]}".strip())
         yield (
             f"<tr><td>{_moment(row['created_at'])}<td>{_escaped(row['decision'])}"
-            f'<td><a href="#i{_escaped(row["memory_id"])}">{about}</a><td>{by}<td>{_text(row["note"] or "")}</tr>\n'
+            f'<td><a href="#i{_escaped(item)}">{about}</a><td>{by}<td>{_text(row["note"] or "")}</tr>\n'
         )
     yield "</table></details>\n"
 
@@ -243,7 +244,7 @@ def _foot(user: str) -> Iterator[str]:
         f"<section><h2>Where else something may stand</h2><ul>{beyond}</ul></section>"
         "<section><h2>What can be asked for</h2><table>"
         f"<tr><td>a copy for machines<td>negmem audit export --user {name}</tr>"
-        f"<tr><td>a correction<td>negmem memory edit, negmem fact set</tr>"
+        f"<tr><td>a correction<td>negmem memory edit --note …, negmem fact set --note …: on record</tr>"
         f"<tr><td>that nothing more is remembered<td>negmem user pause --objection --user {name}</tr>"
         f"<tr><td>erasure, with a certificate<td>negmem audit erase --user {name}</tr>"
         "</table></section></main></body></html>\n"

@@ -26,6 +26,11 @@ class Owner:
         """What `--namespace` calls it: global, user, or the team."""
         return self.name if self.kind == "team" else self.kind
 
+    @property
+    def person(self) -> str | None:
+        """The user whose it is alone; None where it is a team's or the app's."""
+        return self.name if self.kind == "user" else None
+
     def params(self, session: Session) -> dict[str, Any]:
         """The parameters that begin the key of its rows."""
         return {"owner_kind": self.kind, "owner": self.name, "app_name": session.app}

@@ -13,6 +13,7 @@ from psycopg.types.json import Jsonb
 from negmem.core.embedding import embed_texts
 from negmem.core.learning.access import Owner
 from negmem.core.models.learning import ItemVersion
+from negmem.core.on_trail import record_rectified, record_removed
 from negmem.core.session import Session
 from negmem.core.text.clean import TextRefusedError, clean_text
 from negmem.errors import NegmemError, UsageError
@@ -23,6 +24,9 @@ _TRIES = 5
 # deadlock, serialization, lock timeout, and a unique key where another writer was first
 _RETRIED = frozenset(("40P01", "40001", "55P03", "23505"))
 MAX_ROWS = 10_000
+_TABLES = {"learning": "learnings", "entity": "entities"}
+_REMOVED = ("removed", "part removed")
+_RECTIFIED = ("edited", "updated", "fact replaced", "fact retired", "undone")
 
 
 def owners_params(session: Session, owners: Sequence[Owner]) -> dict[str, Any]:
@@ -139,7 +143,7 @@ def keep_version(
     before: dict[str, Any],
     reason: str,
 ) -> None:
-    """Keep what an item said at `version`, before it is changed."""
+    """Keep what an item said at `version`, before it is changed; the trail has what a person takes away or puts right."""
     values = {
         **owner.params(session),
         "item_kind": kind,
@@ -150,6 +154,11 @@ def keep_version(
         "changed_by": changer_of(session),
     }
     session.database.execute("shared_items", "keep_version", values)
+    subject = [f"{_TABLES[kind]}:{item}"]
+    if reason in _REMOVED:
+        record_removed(session, owner.person, subject, f"{kind} {reason}")
+    elif reason in _RECTIFIED:
+        record_rectified(session, owner.person, subject, f"{kind} {reason}")
 
 
 def versions_of(session: Session, owner: Owner, kind: str, item: UUID) -> list[ItemVersion]:

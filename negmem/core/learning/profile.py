@@ -82,10 +82,17 @@ def _weight(fact: Fact, field: str) -> tuple[bool, bool, datetime]:
 @gated_write
 @reviewed("profile", "update", targets.profile_key, texts=_said)
 def set_field(
-    session: Session, user: str, field: str, value: Any, *, dry_run: bool = False
+    session: Session,
+    user: str,
+    field: str,
+    value: Any,
+    *,
+    note: str | None = None,
+    dry_run: bool = False,
 ) -> ProfileChange:
     """Set a field of the schema by hand: it stands against what is extracted until it is set anew.
 
+    Where a value stood it is a rectification: an entry on the trail, with `note` for why.
     Args: value, of the field's type, or a text that reads as one.
     Raises: UsageError `profile_field_unknown`, `profile_value_invalid`.
     """
@@ -100,7 +107,7 @@ def set_field(
             hint=f"learning.profile.fields: [{field[:60]}:text]    in the YAML",
         )
     checked = checked_value(field, schema[field], value)
-    done = facts.set_fact(session, user, TYPE, field, checked, dry_run=dry_run)
+    done = facts.set_fact(session, user, TYPE, field, checked, note=note, dry_run=dry_run)
     return ProfileChange(
         action=done.action,
         field=field,

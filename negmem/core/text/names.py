@@ -7,6 +7,7 @@ import re
 from negmem.errors import UsageError
 
 MAX_NAME_CHARACTERS = 255
+MAX_NOTE_CHARACTERS = 10_000
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
@@ -38,6 +39,18 @@ def check_name(name: str, what: str) -> str:
             hint=f"leave the {what} out, or name it as the app knows it",
         )
     return name
+
+
+def check_note(text: str, what: str = "the note", most: int = MAX_NOTE_CHARACTERS) -> str:
+    """`text`, if it can be kept beside an entry of the trail. Raises: UsageError `text_refused`."""
+    if not text.strip() or len(text) > most or _UNSTORABLE.search(text):
+        raise UsageError(
+            "text_refused",
+            f"{what} can't be stored",
+            why=f"it is blank, longer than {most:,} characters, or holds what PostgreSQL can't store",
+            hint="another text, or none",
+        )
+    return text
 
 
 def _why_not(name: str) -> str:

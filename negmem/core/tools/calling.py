@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from negmem.core.learning.protocol import Bound
 from negmem.core.models.tool import ToolAnswer
 from negmem.core.pii import gated
-from negmem.core.review import Acting, acting
+from negmem.core.review import AGENT, Acting, acting
 from negmem.core.session import Session
 from negmem.core.tools.definition import Arguments, Definition, Refusal
 from negmem.core.tools.fitting import fitted
@@ -137,7 +137,7 @@ def _agent(bound: Bound, one: Definition) -> Acting:
     who = bound.agent
     mode = getattr(bound.session.config.learning, one.store).mode
     if who is None and one.writes and mode in ("propose", "hitl"):
-        who = "agent"
+        who = AGENT
     return Acting(who=who, agent=bound.agent, thread=bound.thread)
 
 
