@@ -14,15 +14,15 @@ from dataclasses import dataclass
 from negmem.core.text.lexicon import english
 from negmem.core.text.likeness_forms import joined_as
 from negmem.core.text.likeness_meaning import (
-    DIRECTION,
     LIGHT_VERB_STEMS,
-    SYMMETRIC,
     Meaning,
     first_words,
     names_of,
     stem,
 )
 from negmem.core.text.likeness_meaning import meaning as meaning
+from negmem.core.text.likeness_roles import same_parts
+from negmem.core.text.likeness_script import one_script, spelled_as
 from negmem.core.text.likeness_words import OPPOSED, ORDERED, PROGRESS, WEAK
 
 MAX_CHARACTERS = 4000
@@ -54,6 +54,7 @@ def likeness(one: str, other: str, similarity: float | None = None) -> Likeness:
         return Likeness(
             one.strip() == other.strip(), None if one.strip() == other.strip() else "length"
         )
+    one, other = one_script(spelled_as(one, other)), one_script(spelled_as(other, one))
     one, other = joined_as(one, other), joined_as(other, one)
     other = _in_order_of(one, other)
     names = names_of(one) | names_of(other)
@@ -97,7 +98,9 @@ def _compared(a: Meaning, b: Meaning, similarity: float | None) -> Likeness:
         a.compares
     ) != bool(b.compares):
         return Likeness(False, "order")
-    if not _order_agrees(a, b) or _acted_upon(a, b) or _acted_upon(b, a) or _another_part(a, b):
+    if a.denies_all != b.denies_all:
+        return Likeness(False, "negation")
+    if not same_parts(a, b):
         return Likeness(False, "order")
     return Likeness(True)
 
@@ -169,66 +172,3 @@ def _in_order_of(one: str, other: str) -> str:
                     if first != last and turned in other:
                         return other.replace(turned, f"{first}{sign}{last}", 1)
     return other
-
-
-def _acted_upon(one: Meaning, other: Meaning) -> bool:
-    """Whether somebody acts in one text and is acted upon in the other, in the same voice."""
-    if one.is_passive or other.is_passive:
-        return False
-    return any(
-        {acts, upon} & one.light == {acts} and {acts, upon} & other.light == {upon}
-        for acts, upon in (("i", "me"), ("he", "him"), ("we", "us"), ("they", "them"))
-    )
-
-
-def _another_part(a: Meaning, b: Meaning) -> bool:
-    """Whether who speaks has another part in the one than in the other, and things changed places beside.
-
-    "My manager is Sam" and "I manage Sam" do; "my car is in the garage" and "the car is in my garage" do not.
-    """
-    parts = [({"user"} & set(one.order)) | ({"my"} & one.light) for one in (a, b)]
-    if parts[0] == parts[1] or a.is_passive != b.is_passive:
-        return False
-    first = [token for token in dict.fromkeys(a.order) if token in a.words & b.words]
-    second = [token for token in dict.fromkeys(b.order) if token in a.words & b.words]
-    return first != second
-
-
-def _order_agrees(a: Meaning, b: Meaning) -> bool:
-    """Whether no two things changed places around a third that stands between them in both texts.
-
-    "Sam reports to Nadia" and "Nadia reports to Sam" do; "on weekends I climb" and "I climb on weekends"
-    do not. A change of voice, or of more and less, wants the change.
-    """
-    swapped = _swaps(_placed(a.order), _placed(b.order))
-    turned = a.compares * b.compares < 0
-    if a.is_passive != b.is_passive and (a.has_agent or b.has_agent):
-        turned = not turned
-        return swapped == turned
-    if a.is_passive != b.is_passive:
-        return True
-    return swapped == turned
-
-
-def _placed(order: tuple[str, ...]) -> list[str]:
-    """The tokens, a repeated one with the number of its turn."""
-    seen: dict[str, int] = {}
-    placed = []
-    for token in order:
-        seen[token] = seen.get(token, 0) + 1
-        placed.append(token if seen[token] == 1 else f"{token} {seen[token]}")
-    return placed
-
-
-def _swaps(one: list[str], other: list[str]) -> bool:
-    places = {token: place for place, token in enumerate(other)}
-    shared = [token for token in one if token in places]
-    for left in range(len(shared) - 2):
-        for right in range(left + 2, len(shared)):
-            first, last = places[shared[left]], places[shared[right]]
-            if first < last or shared[left] in DIRECTION or shared[right] in DIRECTION:
-                continue
-            between = shared[left + 1 : right]
-            if any(last < places[token] < first for token in between if token not in SYMMETRIC):
-                return True
-    return False

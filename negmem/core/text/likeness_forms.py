@@ -51,13 +51,13 @@ IRREGULAR_PAST = frozenset(
     if IRREGULAR[form] not in ("person", "child", "man", "woman", "foot", "tooth", "mouse")
 )
 
-_PARTICIPLE = (
+PARTICIPLE = (
     rf"(?:\w{{2,}}ed|{'|'.join(form for form in IRREGULAR_PAST)}|done|set|put|read|run|cut)"
 )
 _PASSIVE = re.compile(
     r"^(?P<object>[^,;.]+?) (?P<modal>(?:must|should|can|will|may|has to|have to)(?: not)? )?"
     rf"(?P<be>is|are|was|were|be|has been|have been|gets|get)(?P<not> not)? (?P<adverb>\w+ly |always )?"
-    rf"(?P<verb>{_PARTICIPLE}) by (?P<agent>(?!(?:default|hand|then|now|mistake|accident|e?mail|phone|post|bike|bicycle|car|bus|train|plane|tomorrow)\b"
+    rf"(?P<verb>{PARTICIPLE}) by (?P<agent>(?!(?:default|hand|then|now|mistake|accident|e?mail|phone|post|bike|bicycle|car|bus|train|plane|tomorrow)\b"
     r"|§(?:time|date|day|weekday|month|year)).+?)"
     r"(?P<rest>(?: (?:in|on|at|from|to|every|before|after|for|with|until|during|when|if|per_\w+|§(?:time|date|day|weekday|month)).*)?[.!]?)$"
 )
@@ -227,12 +227,12 @@ def english_form(text: str) -> str:
         found = pattern.match(text)
         if found and found["what"] not in ("a", "an", "the", "user a"):
             what = re.sub(r"^(?:a|an) .*", "", found["what"])
-            if what:
+            if what and not re.search(r"\bof(?: an?| the)?$", what):
                 return f"{found['who']} {_DOER[found['doer']]} {what}"
     relation = _IS_RELATION.match(text)
     if relation and (relation["what"] or relation["what2"]) != "name":
         whose = relation["whose"] or relation["whose2"]
-        return f"{whose} {relation['what'] or relation['what2']} is {relation['who']}"
+        return f"{whose}'s {relation['what'] or relation['what2']} is {relation['who']}"
     text = _PASSIVE.sub(_active, text)
     after = _AFTER.match(text)
     if after and not re.search(

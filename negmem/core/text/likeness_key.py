@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from negmem.core.text.likeness import MAX_CHARACTERS
 from negmem.core.text.likeness_meaning import LOOSE, light_keys, meaning
+from negmem.core.text.likeness_script import one_script
 
 
 def likeness_key(text: str) -> tuple[object, ...] | None:
@@ -15,7 +16,7 @@ def likeness_key(text: str) -> tuple[object, ...] | None:
     """
     if len(text) > MAX_CHARACTERS:
         return ("long", text.strip())
-    said = meaning(text)
+    said = meaning(one_script(text))
     if not said.words and not said.amounts:
         return None
     light = light_keys() | LOOSE

@@ -12,6 +12,7 @@ from negmem.core.text.likeness_amounts import marked_amounts
 from negmem.core.text.likeness_forms import (
     IRREGULAR,
     IRREGULAR_PAST,
+    PARTICIPLE,
     chinese_form,
     english_form,
     spelled_out,
@@ -30,7 +31,9 @@ from negmem.core.text.likeness_words import (
 )
 from negmem.core.text.likeness_words_zh import DENIED_ZH, LIGHT_ZH, LONGEST_ZH, WORDS_ZH
 
-_TOKEN = re.compile(r"§([^§]*)§|([a-z0-9à-ɏ]+(?:['_.+#&/-][a-z0-9à-ɏ]+)*[+#]*)|([\u3400-\u9fff]+)")
+_TOKEN = re.compile(
+    r"§([^§]*)§|([a-z0-9à-ɏ]+(?:['_.+#&/-][a-z0-9à-ɏ]+)*[+#]*)|([\u3400-\u9fff]+)|([»、])"
+)
 _HAN = re.compile("[\u3400-\u9fff]")
 _QUOTES = str.maketrans("‘’“”「」『』", '\'\'""""""')
 _NOT_EN = frozenset(("not", "no"))
@@ -42,13 +45,23 @@ DIRECTION = frozenset(
         " because 请 给 向 从 到 去 比 把 被 先 再 后 前 让 对 叫 因为"
     )
 )
+OWNED = frozenset(("»", "of", "的"))
+_MARKS = (
+    DIRECTION
+    | OWNED
+    | frozenset(words_of("if unless because although 如果 因为 除非 只要 与其 宁可"))
+)
+_DENIES_ALL = re.compile(
+    r"\bnot (?:\w+ ){0,3}?(?:all|every|everyone|everybody|everything|both|always|each|entirely|completely|necessarily)\b"
+    r"|(?:不是|并非|并不是)(?:所有|每|全|都|谁都|什么都|总|一直|任何)|不(?:都|全|总|一直|一定|完全|每)|没有?(?:都|全|完全|每)|未必|不见得"
+)
 # Who does what to whom is in the order of these too, though who speaks of himself need not be named. Whose a
 # thing is, is not: in "my mother called me" it is the mother who called.
 PERSONS = {
     form: line.split()[0]
     for line in (
         "user 用户 i me mine 我",
-        "we us ours 我们",
+        "user we us ours 我们",
         "you yours 你 您",
         "he him 他",
         "she her 她",
@@ -75,7 +88,12 @@ _AND = re.compile(r"\b(\w[\w-]*)((?:\s*,\s*\w[\w-]*)*)\s*,?\s+(and|or)\s+(\w[\w-
 _PAST_STATE = re.compile(
     r"\b(?:was|were)\b(?!\s+(?:\w+\s+)?\w+(?:ed|ing|en|ade|ept|old|ent|ught)\b)"
 )
-_GOING_ON = re.compile(r"正在|\b(?:is|are|am) (?:\w+ly |currently )?\w{2,}ing\b")
+_GOING_ON = re.compile(
+    r"正在|\b(?:is|are|am|(?:has|have) been) (?:\w+ly |currently )?(?!going to)\w{2,}ing\b"
+)
+_PERFECT = re.compile(
+    rf"\b(?:has|have) (?:not )?(?:\w+ly |just |already |now |finally )?(?!been \w+ing|got\b){PARTICIPLE}\b"
+)
 _IMMINENT = re.compile(r"\babout to\b|\bsoon to\b|即将|就要|快要|[快该](?=[^，。]{1,8}了)")
 _FUTURE = re.compile(r"\bwill\b|\bgoing to\b|\babout to\b|即将|将要|就要|快要")
 _PASSIVE = re.compile(
@@ -95,6 +113,9 @@ class Meaning:
     light: frozenset[str]
     denials: int
     order: tuple[str, ...]
+    flow: tuple[str, ...]
+    listed: frozenset[str]
+    denies_all: bool
     past: frozenset[str]
     present: frozenset[str]
     is_past: bool
@@ -118,7 +139,7 @@ def _formed(text: str) -> tuple[str, str]:
         marked = _WHOSE_ZH.sub(lambda match: f" {_WHOSE[match[0]]} ", marked)
     else:
         marked = _WHOSE_EN.sub("hers ", english_form(" ".join(marked.split())))
-    marked = re.sub(r"(?<=\w)'s\b|(?<=s)'(?=\s)", " ", marked)
+    marked = re.sub(r"(?<=\w)'s\b|(?<=s)'(?=\s)", " » ", marked)
     marked = re.sub(r"\b(?:is|are|am) (?:called|named)\b(?! by\b)", " named ", marked)
     marked = PHRASE_EN.sub(lambda match: PHRASES_EN[match[0]], marked)
     marked = _AND.sub(_sorted_list, marked)
@@ -147,13 +168,19 @@ def meaning(
     recent: list[str] = ["", ""]
     # "mine is dearer than hers": here whose it is tells one from the other
     whose = _COMPARED_WITH if re.search(r"比|\bthan\b", marked) else frozenset()
+    flow: list[str] = []
     for kind, token in _tokens(marked):
+        if kind == "sign":
+            flow.append(token)
+            continue
         if kind == "amount":
             amounts.add(token)
             order.append(token)
+            flow.append(token)
             continue
         if token == "¬":
             denials += 1
+            flow.append(token)
             continue
         if token in ("more", "less", "fewer"):
             compares += 1 if token == "more" else -1
@@ -177,6 +204,8 @@ def meaning(
             # said twice is more than said once: 上海的会在上海 and 会在上海
             counts[key] = counts.get(key, 0) + 1
             words.add(key if counts[key] == 1 else f"{key} {counts[key]}")
+        if not is_light or token in _MARKS:
+            flow.append(key)
         if token in PERSONS:
             order.append(PERSONS[token])
         elif token in whose:
@@ -190,9 +219,14 @@ def meaning(
         light=frozenset(light),
         denials=denials,
         order=tuple(order),
+        flow=tuple(token for token in flow if token != "、"),
+        listed=_listed(flow),
+        denies_all=bool(_DENIES_ALL.search(marked)),
         past=frozenset(past),
         present=frozenset(present),
-        has_past=bool(re.search(r"\b(?:was|were|did|had)\b|了|已", marked)) or bool(past),
+        has_past=bool(re.search(r"\b(?:was|were|did|had)\b|了|已", marked))
+        or bool(past)
+        or bool(_PERFECT.search(marked)),
         is_going_on=bool(_GOING_ON.search(marked)),
         is_imminent=bool(_IMMINENT.search(marked)),
         is_future=bool(_FUTURE.search(marked)),
@@ -202,6 +236,15 @@ def meaning(
         is_question=bool(_QUESTION.search(plain)),
         compares=compares,
     )
+
+
+def _listed(flow: list[str]) -> frozenset[str]:
+    """The words beside the marks of a Chinese list: the last one of the first item, all of the others."""
+    if "、" not in flow:
+        return frozenset()
+    first = flow.index("、")
+    last = len(flow) - flow[::-1].index("、")
+    return frozenset(flow[max(0, first - 3) : last + 4]) - {"、"}
 
 
 def _latin_words(text: str) -> Iterator[tuple[str, bool]]:
@@ -241,6 +284,8 @@ def _tokens(marked: str) -> Iterator[tuple[str, str]]:
             if shorter != word:
                 yield "latin", "¬"
             yield "latin", shorter
+        elif match[4]:
+            yield "sign", match[4]
         else:
             yield from _han(match[3])
 

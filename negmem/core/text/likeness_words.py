@@ -39,6 +39,7 @@ new_to : is new to | am new to | is a beginner in | is a beginner at | am a begi
 learn drive : is learning to drive | am learning to drive | is taking driving lessons | takes driving lessons | takes driving classes
 graduate : finished studying | completed studies | finished studies | completed a degree | graduated
 get_up early : is an early riser | am an early riser | is an early bird | am an early bird
+several : a few | quite a few | a number of | a handful of
 much : large amounts of | a large amount of | a great deal of | a lot of | lots of | plenty of | loads of | tons of
 running_late : is behind schedule | are behind schedule | is running late | are running late | is overdue | is delayed
 lead : is in charge of | are in charge of | is responsible for | are responsible for | am responsible for | am in charge of | heads

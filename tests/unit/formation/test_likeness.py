@@ -16,6 +16,7 @@ from negmem.core.text.likeness_amounts import chinese_number, marked_amounts
 GOLDEN = Path(__file__).parents[2] / "golden" / "exact_duplicates.jsonl"
 LABELLED = Path(__file__).parents[2] / "labelled" / "duplicates_dev.jsonl"
 MORE = LABELLED.with_name("duplicates_more.jsonl")
+ALIKE = LABELLED.with_name("duplicates_alike.jsonl")
 
 SAME = [
     ("The user lives in Lyon.", "User is based in Lyon."),
@@ -213,7 +214,8 @@ def _chinese(number: int) -> str:
 
 def test_no_false_merge_among_more_pairs_however_alike() -> None:
     """With a similarity that lets the lexicon speak, in both directions; and not by finding nothing."""
-    pairs = [json.loads(line) for line in MORE.read_text(encoding="utf-8").splitlines()]
+    lines = [line for file in (MORE, ALIKE) for line in file.read_text("utf-8").splitlines()]
+    pairs = [json.loads(line) for line in lines]
     found = [(likeness(pair["a"], pair["b"], 0.95).same, pair) for pair in pairs]
     assert [pair["id"] for same, pair in found if same and not pair["duplicate"]] == []
     for same, pair in found:

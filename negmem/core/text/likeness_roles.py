@@ -1,0 +1,198 @@
+"""Who does what to whom, whose a thing is and what is denied: the parts that words play in two texts.
+
+Both texts have the same words when these rules are asked. They find the pairs in which two words
+changed places, and leave alone what merely stands elsewhere: "on Fridays", a list, a fronted clause.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from negmem.core.text.likeness_meaning import DIRECTION, OWNED, SYMMETRIC, Meaning
+from negmem.core.text.likeness_words import words_of
+
+_ACTS_UPON = (("i", "me"), ("he", "him"), ("we", "us"), ("they", "them"))
+# What such a word opens may stand anywhere in the sentence, and says by the word what part it plays.
+_OPENS = frozenset(
+    words_of("to into onto from after with over under through for at in on 从 到 给 向 对 跟")
+)
+# What stands next to one of these plays a part that nothing else in the sentence plays.
+_BINDS = frozenset(words_of("if unless because than although 如果 因为 除非 只要 比 与其 宁可 把"))
+_NEAR = 3
+
+
+def same_parts(a: Meaning, b: Meaning) -> bool:
+    """Whether no two words of two texts with the same words changed their parts."""
+    return not (
+        _acted_upon(a, b)
+        or _acted_upon(b, a)
+        or _another_part(a, b)
+        or not _order_agrees(a, b)
+        or _bound_otherwise(a, b)
+        or _denied_otherwise(a, b)
+        or _owned_otherwise(a, b)
+    )
+
+
+def _acted_upon(one: Meaning, other: Meaning) -> bool:
+    """Whether somebody acts in one text and is acted upon in the other, in the same voice."""
+    if one.is_passive or other.is_passive:
+        return False
+    return any(
+        {acts, upon} & one.light == {acts} and {acts, upon} & other.light == {upon}
+        for acts, upon in _ACTS_UPON
+    )
+
+
+def _another_part(a: Meaning, b: Meaning) -> bool:
+    """Whether who speaks has another part in the one than in the other, and things changed places beside.
+
+    "My manager is Sam" and "I manage Sam" do; "my car is in the garage" and "the car is in my garage" do not.
+    """
+    parts = [({"user"} & set(one.order)) | ({"my"} & one.light) for one in (a, b)]
+    if parts[0] == parts[1] or a.is_passive != b.is_passive:
+        return False
+    first = [token for token in dict.fromkeys(a.order) if token in a.words & b.words]
+    second = [token for token in dict.fromkeys(b.order) if token in a.words & b.words]
+    return first != second
+
+
+def _order_agrees(a: Meaning, b: Meaning) -> bool:
+    """Whether no two things changed places around a third that stands between them in both texts.
+
+    "Sam reports to Nadia" and "Nadia reports to Sam" do; "on weekends I climb" and "I climb on weekends"
+    do not. A change of voice, or of more and less, wants the change.
+    """
+    turned = a.compares * b.compares < 0
+    first, second = (a.order, b.order) if turned else _without_opened(a.order, b.order)
+    swapped = _swaps(_placed(first), _placed(second), a.listed & b.listed)
+    if a.is_passive != b.is_passive and (a.has_agent or b.has_agent):
+        turned = not turned
+        return swapped == turned
+    if a.is_passive != b.is_passive:
+        return True
+    return swapped == turned
+
+
+def _without_opened(
+    one: tuple[str, ...], other: tuple[str, ...]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Two orders without the phrases that both have and that a word like "at" opens in them but once."""
+    left, right = list(one), list(other)
+    for word in sorted(_OPENS & set(left) & set(right)):
+        if left.count(word) != 1 or right.count(word) != 1:
+            continue
+        start, begin = left.index(word), right.index(word)
+        length = 1
+        while (
+            max(start, begin) + length < max(len(left), len(right))
+            and left[start + length : start + length + 1]
+            == right[begin + length : begin + length + 1]
+            != []
+            and left[start + length] not in DIRECTION
+        ):
+            length += 1
+        if length > 1:
+            del left[start : start + length], right[begin : begin + length]
+    return tuple(left), tuple(right)
+
+
+def _placed(order: tuple[str, ...]) -> list[str]:
+    """The tokens, a repeated one with the number of its turn."""
+    seen: Counter[str] = Counter()
+    placed = []
+    for token in order:
+        seen[token] += 1
+        placed.append(token if seen[token] == 1 else f"{token} {seen[token]}")
+    return placed
+
+
+def _swaps(one: list[str], other: list[str], listed: frozenset[str]) -> bool:
+    places = {token: place for place, token in enumerate(other)}
+    shared = [token for token in one if token in places]
+    for left in range(len(shared) - 2):
+        for right in range(left + 2, len(shared)):
+            first, last = places[shared[left]], places[shared[right]]
+            if first < last or shared[left] in DIRECTION or shared[right] in DIRECTION:
+                continue
+            if shared[left] in listed and shared[right] in listed:
+                continue
+            between = shared[left + 1 : right]
+            if any(last < places[token] < first for token in between if token not in SYMMETRIC):
+                return True
+    return False
+
+
+def _followed(said: Meaning, marks: frozenset[str], words: int) -> dict[str, set[str]]:
+    """What stands behind each of some marks: that many tokens, up to the next denial."""
+    found: dict[str, set[str]] = {}
+    for place, token in enumerate(said.flow):
+        if token not in marks:
+            continue
+        after = [other for other in said.flow[place + 1 :] if other not in OWNED][:words]
+        found.setdefault(token, set()).update(after)
+    return found
+
+
+def _bound_otherwise(a: Meaning, b: Meaning) -> bool:
+    """Whether what stands next to "if", "because", 比 … in the one stands elsewhere in the other."""
+    if a.is_passive != b.is_passive or a.compares * b.compares < 0:
+        return False
+    first, second = _followed(a, _BINDS, 1), _followed(b, _BINDS, 1)
+    said = set(a.flow) & set(b.flow)
+    return any(
+        first[mark].isdisjoint(second[mark]) and first[mark] | second[mark] <= said
+        for mark in first.keys() & second.keys()
+    )
+
+
+_DENIAL = frozenset("¬")
+
+
+def _denied_otherwise(a: Meaning, b: Meaning) -> bool:
+    """Whether the words behind each denial of the one stand elsewhere in the other, undenied."""
+    if a.denials != 1 or b.denials != 1:
+        return False
+    first, second = _followed(a, _DENIAL, 2).get("¬"), _followed(b, _DENIAL, 2).get("¬")
+    if not first or not second or not first.isdisjoint(second):
+        return False
+    return first <= set(b.flow) and second <= set(a.flow)
+
+
+def _owned_otherwise(a: Meaning, b: Meaning) -> bool:
+    """Whether "X of Y" in the one is "Y of X" in the other, or one thing has two owners that both texts name."""
+    said = set(a.flow) & set(b.flow)
+    for head, owner in _owned(a):
+        for other_head, other_owner in _owned(b):
+            if head & other_owner and owner & other_head:
+                return True
+            if (
+                head & other_head
+                and owner.isdisjoint(other_owner)
+                and owner | other_owner <= said
+                and (owner | other_owner).isdisjoint(head | other_head)
+            ):
+                return True
+    return False
+
+
+def _owned(said: Meaning) -> Iterator[tuple[set[str], set[str]]]:
+    """Words about an "of", 's or 的: of the thing, and of whose it is; one before the mark, some behind it."""
+    flow = said.flow
+    for place, token in enumerate(flow):
+        if token not in OWNED:
+            continue
+        before = _until_mark(reversed(flow[:place]), 1)
+        after = _until_mark(iter(flow[place + 1 :]), _NEAR)
+        if before and after:
+            yield (before, after) if token == "of" else (after, before)
+
+
+def _until_mark(tokens: Iterator[str], most: int) -> set[str]:
+    found: set[str] = set()
+    for token in tokens:
+        if token in OWNED or token in DIRECTION or token == "¬" or len(found) == most:
+            break
+        found.add(token)
+    return found
