@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from negmem.config.agents import AgentTools
 from negmem.config.sections import Code, Section, key
@@ -113,3 +113,10 @@ class Learning(Section):
         " members: nothing",
     )
     tools: AgentTools = AgentTools()
+
+    @field_validator("stores")
+    @classmethod
+    def _each_once(cls, stores: tuple[str, ...]) -> tuple[str, ...]:
+        if len(set(stores)) < len(stores):
+            raise ValueError("each store is named once")
+        return stores

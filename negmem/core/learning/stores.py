@@ -15,6 +15,7 @@ from negmem.core.formation.extraction.patterns import extract
 from negmem.core.formation.extraction.prompt import SourceTurn
 from negmem.core.learning import decision_log, entities, learnings, profile, reading
 from negmem.core.learning.blocks import block
+from negmem.core.learning.fence import Fenced, Unloaded
 from negmem.core.learning.protocol import (
     ENTRY_POINTS,
     Bound,
@@ -256,8 +257,14 @@ def stores_of(session: Session) -> list[Store]:
 
 
 def custom_store(name: str) -> Store:
-    """A store of somebody's own. Raises: UsageError `store_not_found`, `store_unfit`."""
-    made = _announced(name)
+    """A store of somebody's own, held to what a store gives; one whose package fails does so at every call.
+
+    Raises: UsageError `store_not_found`, `store_unfit`.
+    """
+    try:
+        made = None if name in BUILT_IN else _announced(name)
+    except Exception as error:  # whatever its package meets, the other stores work on
+        return Unloaded(name, f"{type(error).__name__}: {error}")
     if made is None:
         raise UsageError(
             "store_not_found",
@@ -277,7 +284,7 @@ def custom_store(name: str) -> Store:
             why=f"it lacks {', '.join(lacking)}",
             hint="negmem config show learning.stores",
         )
-    return made
+    return Fenced(name, made)
 
 
 @lru_cache(maxsize=32)

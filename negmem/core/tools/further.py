@@ -36,7 +36,8 @@ def further_tools(bound: Bound, taken: frozenset[str]) -> dict[str, Further]:
         try:
             tools = list(store.tools(bound))
         except Exception as error:  # whatever a store of somebody's own meets, the others work on
-            session.warn("store_failed", f"{name} gives no tools: {type(error).__name__}")
+            why = error.message if isinstance(error, NegmemError) else type(error).__name__
+            session.warn("store_failed", f"{name} gives no tools: {why}")
             continue
         for tool in tools:
             if tool.name in taken or tool.name in found:

@@ -39,3 +39,9 @@ def test_the_defaults() -> None:
         "knowledge": "agentic",
     }
     assert [name for name in REVIEWED if getattr(found, name).enabled] == [*REVIEWED[:3]]
+
+
+def test_a_store_named_twice_is_refused() -> None:
+    assert Learning(stores=("weather", "notes")).stores == ("weather", "notes")
+    with pytest.raises(ValidationError):
+        Learning(stores=("weather", "weather"))
