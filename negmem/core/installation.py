@@ -12,7 +12,7 @@ from negmem.config.automation import effective_automation
 from negmem.config.model import Automation
 from negmem.core import adoption
 from negmem.core.adoption import Adoption
-from negmem.core.automation import roles, row_security
+from negmem.core.automation import changes_learning, roles, row_security
 from negmem.core.automation.roles import RemovedRoles
 from negmem.core.holds import require_no_holds
 from negmem.core.models.base import Model
@@ -144,6 +144,8 @@ def install(
                 "updated_by": session.actor[:255],
             },
         )
+        if added is not None:
+            changes_learning.store(session)
         if with_functions or adopted is not None:
             main = database.row("installation", "main_config")
             assert main is not None

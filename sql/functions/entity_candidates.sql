@@ -11,7 +11,7 @@ CREATE OR REPLACE FUNCTION :"schema".entity_candidates(
     p_user_id text,
     p_app_name text,
     p_query text,
-    p_global text DEFAULT 'write'
+    p_global text DEFAULT NULL
 )
 RETURNS TABLE (rank bigint, id uuid, title text, content text, updated_at timestamptz, score double precision)
 LANGUAGE sql
@@ -33,7 +33,8 @@ AS $function$
     found AS (
         SELECT f.owner_kind, f.owner, f.id, f.score, f.ordinality AS rank
         FROM owners AS o
-        CROSS JOIN LATERAL search_shared_items(p_app_name, o.kinds, o.names, 'entity', p_query, NULL, 5)
+        CROSS JOIN LATERAL search_shared_items(p_app_name, o.kinds, o.names, 'entity', p_query, NULL, 5,
+                p_user_id => p_user_id, p_global => p_global)
             WITH ORDINALITY AS f
         WHERE o.kinds IS NOT NULL AND btrim(p_query) <> ''
     )

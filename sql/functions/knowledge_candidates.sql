@@ -10,7 +10,7 @@ CREATE OR REPLACE FUNCTION :"schema".knowledge_candidates(
     p_user_id text,
     p_app_name text,
     p_query text,
-    p_global text DEFAULT 'write'
+    p_global text DEFAULT NULL
 )
 RETURNS TABLE (rank bigint, id uuid, title text, content text, updated_at timestamptz, score double precision)
 LANGUAGE sql

@@ -23,7 +23,7 @@ CREATE OR REPLACE FUNCTION :"schema".linked_memories(
     p_min_weight double precision DEFAULT 0,
     p_types text[] DEFAULT NULL,
     p_fan_out integer DEFAULT 10,
-    p_global text DEFAULT 'write'
+    p_global text DEFAULT NULL
 )
 RETURNS TABLE (
     kind text,

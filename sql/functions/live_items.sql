@@ -8,7 +8,7 @@
 -- volatility: STABLE, it reads tables and now()
 -- returns: a row an item that is there, in no stated order
 
-CREATE OR REPLACE FUNCTION :"schema".live_items(p_user_id text, p_app_name text, p_ids uuid[], p_global text DEFAULT 'write')
+CREATE OR REPLACE FUNCTION :"schema".live_items(p_user_id text, p_app_name text, p_ids uuid[], p_global text DEFAULT NULL)
 RETURNS TABLE (kind text, id uuid, content text, occurred_at timestamptz)
 LANGUAGE sql
 STABLE

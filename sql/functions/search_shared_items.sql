@@ -4,9 +4,10 @@
 -- question's terms could reach there, and the cosine between what unrelated texts give and the same text. An entity
 -- whose name or alias stands in the question (a Latin one as a whole word, a Chinese one inside running text) is moved
 -- half the way to 1; keyword_part has that. Where neither words nor vectors give anything, items that contain the
--- question. Which owners may be read says accessible_owners(); this function trusts its caller.
+-- question. Of the owners asked for only those are searched that accessible_owners() gives p_user_id (NULL: nobody in
+-- particular) under p_global.
 --
--- callers: queries/learning.sql, queries/entities.sql
+-- callers: entity_candidates(), queries/shared_items.sql
 -- locks: none beyond reading
 -- volatility: STABLE, it reads tables
 -- returns: items, best first; the parts add up to the score; total counts what was found in all pages
@@ -21,7 +22,9 @@ CREATE OR REPLACE FUNCTION :"schema".search_shared_items(
     p_limit integer DEFAULT 10,
     p_offset integer DEFAULT 0,
     p_semantic_weight double precision DEFAULT 0.4,
-    p_keyword_weight double precision DEFAULT 0.6
+    p_keyword_weight double precision DEFAULT 0.6,
+    p_user_id text DEFAULT NULL,
+    p_global text DEFAULT NULL
 )
 RETURNS TABLE (
     owner_kind text,
@@ -46,6 +49,8 @@ AS $function$
     WITH owners AS MATERIALIZED (
         SELECT u.owner_kind, u.owner, s.documents, 0.9 * s.documents / GREATEST(s.total_len, 1) AS len_rate
         FROM unnest(p_owner_kinds, p_owners) AS u (owner_kind, owner)
+        JOIN accessible_owners(p_user_id, p_app_name, p_global) AS a
+            ON a.owner_kind = u.owner_kind AND a.owner = u.owner
         LEFT JOIN shared_term_stats AS s
             ON s.owner_kind = u.owner_kind AND s.owner = u.owner AND s.app_name = p_app_name
             AND s.item_kind = p_item_kind

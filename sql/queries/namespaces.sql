@@ -63,3 +63,16 @@ WHERE n.app_name = %(app_name)s::varchar AND n.kind <> 'user'
         SELECT 1 FROM :"schema".namespace_members AS m
         WHERE m.user_id = %(user_id)s::text AND m.app_name = n.app_name AND m.kind = n.kind AND m.namespace = n.name))
 ORDER BY n.kind, n.name;
+
+-- name: declared_access
+-- params: app_name
+-- returns: what sync found declared of global for an app; no row for an app without a config of its own
+SELECT COALESCE(c.global_access, 'write')::text AS global_access
+FROM :"schema".memory_automation_configs AS c
+WHERE c.app_name = %(app_name)s::varchar;
+
+-- name: declare_access
+-- params: app_name, global_access
+UPDATE :"schema".memory_automation_configs AS c
+SET global_access = %(global_access)s::varchar
+WHERE c.app_name = %(app_name)s::varchar AND COALESCE(c.global_access, 'write') <> %(global_access)s::varchar;

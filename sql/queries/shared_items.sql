@@ -2,10 +2,11 @@
 
 -- name: search
 -- params: app_name, owner_kinds, owners, item_kind, query, embedding, row_limit, row_offset, semantic_weight,
---   keyword_weight
+--   keyword_weight, user_id, global_access
 SELECT * FROM :"schema".search_shared_items(%(app_name)s::text, %(owner_kinds)s::text[], %(owners)s::text[],
     %(item_kind)s::text, %(query)s::text, %(embedding)s::text:::"vector_schema".vector, %(row_limit)s::integer,
-    %(row_offset)s::integer, %(semantic_weight)s::float8, %(keyword_weight)s::float8);
+    %(row_offset)s::integer, %(semantic_weight)s::float8, %(keyword_weight)s::float8, %(user_id)s::text,
+    %(global_access)s::text);
 
 -- name: same_space
 -- params: app_name, provider, model, version, dims

@@ -6,7 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from negmem.core.learning import namespaces
+from negmem.core.automation.sync import diff, sync
+from negmem.core.learning import entities, learnings, namespaces
 from negmem.core.learning.access import Owner, access_of, owner_of, reach
 from negmem.errors import NegmemError, UsageError
 from tests.support.cli import CliRunner
@@ -96,3 +97,48 @@ def test_made_once_by_many_and_as_typed(database: TestDatabase, negmem: CliRunne
     assert "taken away" in negmem("namespace", "revoke", "ops", "李雷").ok().stdout
     assert negmem("namespace", "create", "user").code == 2
     assert "李雷" not in negmem("namespace", "list").ok().stdout
+
+
+def test_functions_called_from_sql_keep_to_what_is_declared_of_global(
+    database: TestDatabase,
+) -> None:
+    with session_on(database) as session:
+        learnings.save(
+            session, None, title="苍鹭", learning="herons nest in the reeds 苍鹭在芦苇里筑巢"
+        )
+        entities.add(session, None, "heron", entity_type="bird", name="苍鹭")
+        namespaces.grant(session, "global", "bob", role="reader")
+
+    def seen(user: str, app: str = "negmem") -> set[str]:
+        window = database.rows(
+            "SELECT context_type FROM negentropy.get_context_window(%s, %s, '苍鹭 herons', NULL)",
+            [user, app],
+        )
+        found = database.rows(
+            "SELECT 'search' FROM negentropy.search_shared_items(%s, '{global}', '{\"\"}', 'learning',"
+            " 'herons', p_user_id => %s)",
+            [app, user],
+        )
+        return {kind for (kind,) in (*window, *found)} & {"entity", "knowledge", "search"}
+
+    everything = {"entity", "knowledge", "search"}
+    assert seen("mallory") == everything
+    with session_on(database, **{"learning.global_access": "members"}) as session:
+        told = {change.name: (change.before, change.after) for change in diff(session).changes}
+        assert told == {"learning.global_access": ("write", "members")}
+        assert sync(session, dry_run=True).applied and seen("mallory") == everything
+        assert [change.name for change in sync(session).applied] == ["learning.global_access"]
+        assert not diff(session).drift
+    assert (seen("mallory"), seen("bob")) == (set(), everything)
+    nobody = database.rows(
+        "SELECT id FROM negentropy.search_shared_items('negmem', '{global}', '{\"\"}', 'learning', 'herons')"
+    )
+    assert nobody == []
+    # Another app without a config of its own keeps to the main app's.
+    database.rows("UPDATE negentropy.learnings SET app_name = 'other'")
+    database.rows("UPDATE negentropy.shared_terms SET app_name = 'other'")
+    database.rows("UPDATE negentropy.shared_term_stats SET app_name = 'other'")
+    assert seen("mallory", "other") == set()
+    with session_on(database, **{"learning.global_access": "read"}) as session:
+        sync(session)
+    assert seen("mallory", "other") == {"knowledge", "search"}

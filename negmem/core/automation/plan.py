@@ -16,6 +16,7 @@ from negmem.core.automation import (
     changes_functions,
     changes_indexes,
     changes_jobs,
+    changes_learning,
     changes_roles,
     changes_row_security,
 )
@@ -128,6 +129,7 @@ def make_plan(
         changes_row_security.find(session, connection, observed),
         indexes,
         changes_embedding.find(session, observed),
+        changes_learning.find(session),
         changes_jobs.find(session, config, adopt=adopt),
     )
     reduced = (functions.comparisons.reduced, indexes.reduced)

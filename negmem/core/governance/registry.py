@@ -292,8 +292,8 @@ TABLES: tuple[Table, ...] = (
     ),
     _table(
         "memory_automation_configs", "the stored config", "none", "none", actor="updated_by",
-        plain="id app_name config is_main revision applied_yaml_hash applied_config_hash applied_at created_at"
-        " updated_at",
+        plain="id app_name config is_main revision applied_yaml_hash applied_config_hash applied_at global_access"
+        " created_at updated_at",
     ),
     _table(
         "memory_automation_config_history", "what the config was before", "none", "none", text="reason",

@@ -293,7 +293,9 @@ def search_entities(
     items.check_page(limit, offset)
     owners = reach(session, user, namespace, "read")
     text, embedding, level, reason = items.ask_words(session, query)
-    rows = items.search_items(session, KIND, owners, text, embedding, limit=limit, offset=offset)
+    rows = items.search_items(
+        session, user, KIND, owners, text, embedding, limit=limit, offset=offset
+    )
     known = {one.id: one for one in fetch(session, owners, [row["id"] for row in rows])}
     return FoundEntities(
         entities=[

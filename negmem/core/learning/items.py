@@ -45,6 +45,7 @@ def vector_literal(vector: Sequence[float]) -> str:
 
 def search_items(
     session: Session,
+    user: str | None,
     kind: str,
     owners: Sequence[Owner],
     query: str,
@@ -54,7 +55,7 @@ def search_items(
     offset: int = 0,
     weights: tuple[float, float] | None = None,
 ) -> list[dict[str, Any]]:
-    """Rows of search_shared_items(), best first. Who may read `owners` is the caller's affair."""
+    """Rows of search_shared_items(), best first; of `owners` those alone that the user may read."""
     config = session.config.retrieval
     semantic, keyword = weights or (config.semantic_weight, config.keyword_weight)
     params = {
@@ -66,6 +67,8 @@ def search_items(
         "row_offset": offset,
         "semantic_weight": semantic,
         "keyword_weight": keyword,
+        "user_id": user,
+        "global_access": session.config.learning.global_access,
     }
     return session.database.rows("shared_items", "search", params)
 

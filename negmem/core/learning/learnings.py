@@ -48,7 +48,7 @@ def _saved(session: Session, user: str | None, arguments: Mapping[str, Any]) -> 
     owner = owner_of(user, arguments.get("namespace", "global"))
     access_of(session, user).require(owner, "read")
     text, embedding, _, _ = items.ask_words(session, _said(arguments)[0])
-    rows = items.search_items(session, KIND, [owner], text, embedding, limit=_NAMED)
+    rows = items.search_items(session, user, KIND, [owner], text, embedding, limit=_NAMED)
     known = {row["id"]: row for row in stored(session, [owner], [row["id"] for row in rows])}
     near = tuple(
         (row["id"], f"{known[row['id']]['title']}: {known[row['id']]['learning']}", row["score"])
@@ -102,7 +102,8 @@ def save(
                 items.lock_store(session, owner, KIND)
                 _refuse_same(session, owner, lesson)
                 if not anyway:
-                    _refuse_similar(session, owner, lesson, embedding, scale.documents.similarity)
+                    near = scale.documents.similarity
+                    _refuse_similar(session, user, owner, lesson, embedding, near)
                 made = _add(session, owner, user, lesson)
                 if dry_run:
                     raise _RolledBackError
@@ -134,7 +135,9 @@ def search_learnings(
     items.check_page(limit, offset)
     owners = reach(session, user, namespace, "read")
     text, embedding, level, reason = items.ask_words(session, query)
-    rows = items.search_items(session, KIND, owners, text, embedding, limit=limit, offset=offset)
+    rows = items.search_items(
+        session, user, KIND, owners, text, embedding, limit=limit, offset=offset
+    )
     known = {row["id"]: row for row in stored(session, owners, [row["id"] for row in rows])}
     return FoundLearnings(
         learnings=[
@@ -397,11 +400,16 @@ def _refuse_same(
 
 
 def _refuse_similar(
-    session: Session, owner: Owner, lesson: Lesson, embedding: str | None, similarity: Any
+    session: Session,
+    user: str | None,
+    owner: Owner,
+    lesson: Lesson,
+    embedding: str | None,
+    similarity: Any,
 ) -> None:
     """Raises where a lesson says nearly the same, or another thing under the same title."""
     text = f"{lesson.title} {lesson.learning}"
-    rows = items.search_items(session, KIND, [owner], text, embedding, limit=_COMPARED)
+    rows = items.search_items(session, user, KIND, [owner], text, embedding, limit=_COMPARED)
     known = {row["id"]: row for row in stored(session, [owner], [row["id"] for row in rows])}
     alike = []
     for row in rows:

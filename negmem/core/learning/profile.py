@@ -93,7 +93,7 @@ def set_field(
     """Set a field of the schema by hand: it stands against what is extracted until it is set anew.
 
     Where a value stood it is a rectification: an entry on the trail, with `note` for why.
-    Args: value, of the field's type, or a text that reads as one.
+    Args: field, by any of its names; value, of the field's type, or a text that reads as one.
     Raises: UsageError `profile_field_unknown`, `profile_value_invalid`.
     """
     names = profile_names_of(session)

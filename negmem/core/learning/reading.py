@@ -171,7 +171,9 @@ class _Batch:
     def _found(self, kind: str, namespace: str, limit: int) -> tuple[Any, list[UUID]]:
         owner = owner_of(self._user, namespace)
         access_of(self._session, self._user).require(owner, "write")
-        rows = items.search_items(self._session, kind, [owner], self._text, None, limit=limit)
+        rows = items.search_items(
+            self._session, self._user, kind, [owner], self._text, None, limit=limit
+        )
         return owner, [row["id"] for row in rows]
 
     def _entities(self) -> list[Known]:

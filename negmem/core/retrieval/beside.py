@@ -39,7 +39,9 @@ def shared_rows(
     owners = access_of(session, user).readable
     rows = []
     for kind in kinds:
-        found = search_items(session, kind, owners, query, embedding, limit=limit, weights=weights)
+        found = search_items(
+            session, user, kind, owners, query, embedding, limit=limit, weights=weights
+        )
         place = {**owners_params(session, owners), "item_kind": kind}
         ids = {"ids": [row["id"] for row in found]}
         known = {
