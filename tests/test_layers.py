@@ -196,7 +196,7 @@ def service_of(name: str) -> str | None:
     """The noun that a service module belongs to; None for what is shared by all."""
     parts = name.split(".")
     shared = ("models", "formulas", "text", "session", "embedding", "merging", "pii", "facts")
-    shared += ("fact_search", "fact_writing", "holds", "memory_texts", "reflected")
+    shared += ("fact_search", "fact_writing", "holds", "memory_texts", "on_trail", "reflected")
     shared += ("review", "review_targets")
     if parts[:2] != ["negmem", "core"] or len(parts) < 3 or parts[2] in shared:
         return None

@@ -145,8 +145,8 @@ def test_exactly_what_came_from_it_goes(
             " FROM negentropy.memory_terms WHERE user_id = 'alice') AS d"
         )
         assert database.rows(stats) == database.rows(counted)
-        again = ingest_file(session, tmp_path / "talk.jsonl", user=None)
-        assert again.memories == 0, "the same input does not bring it back"
+        taken = ingest_file(session, tmp_path / "talk.jsonl", user=None)
+        assert taken.memories == 0, "the same input does not bring it back"
         entries = history(session, "alice", memory_id=found["zebra"]).entries
         assert [(e.decision, e.note, e.actor, e.actor_verified) for e in entries] == [
             (decision, "她要求的", "dpo", True)
@@ -154,8 +154,8 @@ def test_exactly_what_came_from_it_goes(
         left = memories.list_memories(session, "alice", limit=50)
         assert left.total == (5 if decision == "anonymize" else 4)
         if decision == "delete":
-            with pytest.raises(NegmemError, match="unknown"):
-                decide(session, "alice", [one(found["zebra"])])
+            again = decide(session, "alice", [one(found["zebra"])])
+            assert again.records[0].replayed and again.reach == []
 
 
 def test_what_merged_goes_with_it_and_the_survivor_stays(
@@ -312,7 +312,7 @@ def test_as_typed(database: TestDatabase, tmp_path: Path, negmem: CliRunner) -> 
     kept = negmem("audit", "retain", str(ids[0]), "--user", "alice", "--note", "合同", "--json")
     assert kept.code == 0 and kept.json["records"][0] == {
         "memory_id": str(ids[0]), "decision": "retain", "version": 1,
-        "at": kept.json["records"][0]["at"], "replayed": False,
+        "at": kept.json["records"][0]["at"], "by": "negmem/root", "replayed": False,
     }  # fmt: skip
     refused = negmem("audit", "delete", str(ids[1]), "--user", "alice")
     assert refused.code == 2 and "--yes" in refused.stderr
@@ -326,12 +326,42 @@ def test_as_typed(database: TestDatabase, tmp_path: Path, negmem: CliRunner) -> 
     file.write_text(f"memory_id,decision\n{ids[1]},delete\n{ids[2]},anonymize\n", encoding="utf-8")
     done = negmem("audit", "apply", str(file), "--user", "alice", "--yes", "--json")
     assert done.code == 0 and len(done.json["records"]) == 2
-    gone = negmem("audit", "apply", str(file), "--user", "alice", "--yes", "--json")
-    assert gone.code == 1 and str(ids[1]) in gone.json["error"]["why"]
+    again = negmem("audit", "apply", str(file), "--user", "alice", "--yes", "--json").ok().json
+    assert [(one["replayed"], one["at"]) for one in again["records"]] == [
+        (True, one["at"]) for one in done.json["records"]
+    ]
     told = negmem("audit", "history", "--user", "alice", "--limit", "2", "--json")
     assert [e["decision"] for e in told.json["entries"]] == ["anonymize", "delete"]
     page = negmem("audit", "history", "--user", "alice", "--before", str(told.json["next"]))
     assert "retain" in page.stdout and "合同" in page.stdout and "unverified" in page.stdout
+
+
+def test_the_same_file_twice(database: TestDatabase, tmp_path: Path, negmem: CliRunner) -> None:
+    with session_on(database) as session:
+        ids = [str(memories.add(session, "alice", f"记住 {n}").memory.id) for n in range(3)]  # type: ignore[union-attr]
+        memories.remove(session, "alice", [UUID(ids[2])])
+    kinds = ("delete", "anonymize", "delete")
+    rows = [
+        {"memory_id": one, "decision": kind, "note": "第一次"}
+        for one, kind in zip(ids, kinds, strict=True)
+    ]
+    (tmp_path / "d.json").write_text(json.dumps(rows), encoding="utf-8")
+    apply = ("audit", "apply", "d.json", "--user", "alice", "--actor", "dpo", "--yes", "--json")
+    first, second = negmem(*apply).ok().json, negmem(*apply, "--idempotency-key", "k").ok().json
+    assert [one["replayed"] for one in first["records"]] == [False] * 3
+    assert second["records"] == [{**one, "replayed": True} for one in first["records"]]
+    assert second["reach"] == [] and second["records"][0]["by"] == "dpo"
+    assert negmem(*apply, "--idempotency-key", "k").ok().json == second, "the key stands for it too"
+    more = str(
+        negmem("memory", "add", "新的", "--user", "alice", "--json").ok().json["memory"]["id"]
+    )
+    (tmp_path / "d.json").write_text(json.dumps([*rows, {"memory_id": more, "decision": "delete"}]))
+    assert [one["replayed"] for one in negmem(*apply).ok().json["records"]] == [*[True] * 3, False]
+    for wrong in ("retain", "anonymize"):
+        refused = negmem("audit", wrong, ids[0], more, "--user", "alice", "--yes", "--json")
+        assert refused.code == 1 and refused.json["error"]["code"] == "memory_decided"
+        assert "dpo" in refused.json["error"]["why"] and ids[0] in refused.json["error"]["why"]
+    assert len(negmem("audit", "history", "--user", "alice", "--json").ok().json["entries"]) == 5
 
 
 def test_what_is_put_right_by_hand_is_on_the_trail(

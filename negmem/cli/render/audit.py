@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 def draw_decided(console: Console, done: Decided) -> None:
     """A line a decision, then rows by table."""
     for one in done.records:
-        replayed = "  recorded before" if one.replayed else ""
+        by = f" by {one_line(one.by)}" if one.by else ""
+        replayed = f"  decided before{by}" if one.replayed else ""
         head = f"{one.memory_id}  {one.decision:<9}  version {one.version}"
         console.out(f"{head}  {stamp(console, one.at)}{replayed}")
     draw_reach(console, done.reach)

@@ -47,8 +47,8 @@ def decide(
 
     Facts, summaries, links and searches that came from a memory go its way; what others said too stays.
     Summaries that several memories went into are made anew afterwards from what is left. A dry run does
-    the same and takes it back.
-    Raises: NegmemError `memory_unknown`, `version_conflict`, `idempotency_conflict`, `user_on_hold`,
+    the same and takes it back. What was decided so before is not decided again: its record is `replayed`.
+    Raises: NegmemError `memory_unknown`, `memory_decided`, `version_conflict`, `idempotency_conflict`, `user_on_hold`,
     `user_being_erased`; UsageError `decision_repeated`, `decisions_missing`, `text_refused`.
     """
     _check(decisions, idempotency_key)
@@ -84,7 +84,6 @@ def decide(
     except _PlannedError:
         pass
     reach = [Reached(table=name, rows=rows) for name, rows in sorted(answer["reach"].items())]
-    replayed = bool(answer["replayed"])
     rebuilt = 0
     if not dry_run and answer["reach"].get("memory_summaries"):
         rebuilt = _rebuild(session, user)
@@ -96,7 +95,8 @@ def decide(
                 decision=one["decision"],
                 version=one["version"],
                 at=one["at"],
-                replayed=replayed,
+                by=one["by"],
+                replayed=one["replayed"],
             )
             for one in answer["records"] or []
         ],
@@ -172,9 +172,20 @@ def _refuse(
             + (f"; and {len(unknown) - _SHOWN:,} more" if len(unknown) > _SHOWN else ""),
             hint=f"negmem memory list --user {user}",
         )
+    if decided := answer.get("decided"):
+        listed = "; ".join(
+            f"item {places[one['id']]}: {one['id']}: {_told(one)}" for one in decided[:_SHOWN]
+        )
+        raise NegmemError(
+            "memory_decided",
+            f"{len(decided):,} of {len(decisions):,} memories are gone by another decision; nothing was done",
+            why=listed + (f"; and {len(decided) - _SHOWN:,} more" if len(decided) > _SHOWN else ""),
+            hint=f"negmem audit history --user {user} --memory {decided[0]['id']}",
+        )
     if conflicts := answer.get("conflicts"):
         listed = "; ".join(
             f"item {places[one['id']]}: {one['id']} has version {one['found']}, expected {one['expected']}"
+            + (f": {_told(one)}" if one["found"] else "")
             for one in conflicts[:_SHOWN]
         )
         raise NegmemError(
@@ -183,6 +194,11 @@ def _refuse(
             why=listed,
             hint=f"negmem audit history --user {user}",
         )
+
+
+def _told(entry: dict[str, Any]) -> str:
+    """An entry of the trail in words."""
+    return f"{entry['decision']} on {entry['at']} UTC by {entry.get('by') or 'somebody'}"
 
 
 def history(

@@ -24,12 +24,13 @@ class Decision(Model):
 
 
 class DecisionRecord(Model):
-    """What was recorded of one decision. `replayed`: by an earlier run under the same idempotency key."""
+    """What was recorded of one decision, and by whom. `replayed`: it was decided so before, and not again."""
 
     memory_id: UUID
     decision: str
     version: int
     at: Instant
+    by: str | None
     replayed: bool
 
 
