@@ -15,7 +15,6 @@ from negmem.errors import UsageError
 if TYPE_CHECKING:
     from negmem.cli.render.console import Console
     from negmem.config.load import LoadedConfig
-    from negmem.core.session import Session
 
 app = new_app("The YAML and the effective configuration, with the origin of each value.")
 
@@ -90,12 +89,13 @@ def set_(common: Common, key: Key, value: Value) -> int:
     check_value(key, value)
     if key.startswith(PREFIX):
         from negmem.core.automation.stored import set_stored
+        from negmem.core.evolution.effect import tell_effect
 
         with common.session() as session:
             session.require_installed()
+            if set_stored(session, key, value, dry_run=True).changed:
+                tell_effect(session, {key: value})
             change = set_stored(session, key, value, dry_run=common.dry_run)
-            if common.dry_run and change.changed:
-                _tell_effect(common, session, key, value)
             common.console.answer("config.set/1", change, draw_change)
         return ExitCode.DONE
     from negmem.config.edit import change_of, set_in_file
@@ -104,18 +104,6 @@ def set_(common: Common, key: Key, value: Value) -> int:
     edit = set_in_file(path, key, value, os.environ, dry_run=common.dry_run)
     common.console.answer("config.set/1", change_of(edit, path, common.dry_run), draw_change)
     return ExitCode.DONE
-
-
-def _tell_effect(common: Common, session: Session, key: str, value: str) -> None:
-    """What a number of the forgetting sweep would change, as a warning, before it is stored."""
-    from negmem.cli.render.retention import effect
-    from negmem.core.evolution import retention
-
-    if not retention.decides(key):
-        return
-    found = retention.preview(session, days=7, changes={key: value}, limit=1)
-    hint = f"negmem retention preview --days 7 --set {key}={value}"
-    session.warn("retention_effect", f"{effect(found)}: {hint}")
 
 
 def _file(common: Common) -> Path:

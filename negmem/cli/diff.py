@@ -38,6 +38,7 @@ def diff(
     """
     from negmem.cli.render.diff import draw_difference
     from negmem.core.automation import sync
+    from negmem.core.evolution.effect import tell_effect_of
 
     if format_name not in _FORMATS:
         raise UsageError(
@@ -56,6 +57,7 @@ def diff(
     common.json = common.json or format_name == "json"
     with common.session() as session:
         found = sync.diff(session, names or ())
+        tell_effect_of(session, found.changes)
         if format_name in ("github", "junit"):
             from negmem.cli.render.diff_reports import write_diff_report
 

@@ -62,9 +62,11 @@ def sync(
     jobs that are on and that nothing schedules.
     """
     from negmem.cli.render.diff import draw_sync
+    from negmem.core.automation.declared import plan_config
     from negmem.core.automation.part import Consent
     from negmem.core.automation.sync import plan_for
     from negmem.core.automation.sync import sync as run
+    from negmem.core.evolution.effect import tell_effect
 
     if take not in (None, "yaml", "stored"):
         raise _usage("--take is yaml or stored", f"got {take!r}", "negmem sync --take yaml")
@@ -83,6 +85,10 @@ def sync(
         made = read_plan(plan)
         consent = made.consent
     with common.session() as session:
+        session.require_installed()
+        config = plan_config(session, take=consent.take)
+        if config.decision == "apply":
+            tell_effect(session, {one.name: one.after or "" for one in config.changes})
         if plan_out is not None:
             from negmem.core.automation.plan_file import write_plan
 
@@ -117,6 +123,8 @@ def _ask(common: Common, session: Session, consent: Consent) -> None:
         return
     for line in plan_lines(planned):
         common.console.note(line)
+    for warning in session.warnings:
+        common.console.note(str(warning["message"]))
     losing = f", {len(lost)} of them by hand or no longer wanted" if lost else ""
     count = f"{len(planned)} change{'' if len(planned) == 1 else 's'}"
     common.console.confirm(f"apply {count}{losing} to {session.database.label}?")

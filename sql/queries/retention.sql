@@ -36,11 +36,26 @@ WITH owners AS MATERIALIZED (
         now() + %(days)s::integer * interval '24 hours', %(keep_importance)s::float8) AS o
 ),
 queued AS MATERIALIZED (
-    SELECT DISTINCT l.user_id, l.app_name, read.id
+    SELECT m.user_id, m.app_name, m.id, m.access_count, m.last_accessed_at, m.importance_score,
+        m.memory_type, m.created_at, m.metadata, m.thread_id, o.keep_importance, found.times, found.at
     FROM owners AS o
-    JOIN :"schema".memory_retrieval_logs AS l ON l.user_id = o.user_id AND l.app_name = o.app_name
-        AND l.applied_at IS NULL AND l.counted
-    CROSS JOIN LATERAL unnest(l.retrieved_memory_ids) AS read (id)
+    CROSS JOIN LATERAL (
+        SELECT read.id, count(*) AS times, max(l.created_at) AS at
+        FROM :"schema".memory_retrieval_logs AS l
+        CROSS JOIN LATERAL unnest(l.retrieved_memory_ids) AS read (id)
+        WHERE l.user_id = o.user_id AND l.app_name = o.app_name AND l.applied_at IS NULL AND l.counted
+        GROUP BY read.id
+    ) AS found
+    JOIN :"schema".memories AS m ON m.user_id = o.user_id AND m.app_name = o.app_name AND m.id = found.id
+    WHERE m.deleted_at IS NULL AND m.pinned_at IS NULL AND m.memory_type <> 'core'
+),
+read AS (
+    SELECT q.user_id, q.app_name, q.id,
+        LEAST(2147483647, q.access_count::bigint + q.times)::integer AS access_count,
+        GREATEST(q.last_accessed_at, q.at) AS last_accessed_at,
+        LEAST(1, q.importance_score + 0.02 * q.times) AS importance_score,
+        q.memory_type, q.created_at, q.metadata, q.thread_id, q.keep_importance
+    FROM queued AS q
 ),
 due AS (
     SELECT o.user_id, o.app_name, d.id
@@ -51,6 +66,14 @@ due AS (
     WHERE NOT EXISTS (
         SELECT 1 FROM queued AS q
         WHERE q.user_id = o.user_id AND q.app_name = o.app_name AND q.id = d.id)
+    UNION ALL
+    SELECT r.user_id, r.app_name, r.id
+    FROM read AS r
+    WHERE :"schema".retention_fades_at(r.access_count, r.last_accessed_at, r.created_at, r.memory_type,
+        :"schema".related_count(r.user_id, r.app_name, r.thread_id, r.id),
+        :"schema".retention_decay_override(r.metadata), r.importance_score, %(threshold)s::float8,
+        %(decay_lambda)s::float8, %(min_age_days)s::integer, r.keep_importance)
+            <= now() + %(days)s::integer * interval '24 hours'
 ),
 counted AS (
     SELECT d.user_id, d.app_name, count(*) AS due, sum(:"schema".estimate_tokens(m.content)) AS tokens
@@ -74,24 +97,54 @@ WITH owners AS MATERIALIZED (
         now() + %(days)s::integer * interval '24 hours', %(keep_importance)s::float8) AS o
 ),
 queued AS MATERIALIZED (
-    SELECT DISTINCT l.user_id, l.app_name, read.id
+    SELECT m.user_id, m.app_name, m.id, m.access_count, m.last_accessed_at, m.importance_score,
+        m.memory_type, m.created_at, m.metadata, m.thread_id, o.keep_importance, found.times, found.at
     FROM owners AS o
-    JOIN :"schema".memory_retrieval_logs AS l ON l.user_id = o.user_id AND l.app_name = o.app_name
-        AND l.applied_at IS NULL AND l.counted
-    CROSS JOIN LATERAL unnest(l.retrieved_memory_ids) AS read (id)
+    CROSS JOIN LATERAL (
+        SELECT read.id, count(*) AS times, max(l.created_at) AS at
+        FROM :"schema".memory_retrieval_logs AS l
+        CROSS JOIN LATERAL unnest(l.retrieved_memory_ids) AS read (id)
+        WHERE l.user_id = o.user_id AND l.app_name = o.app_name AND l.applied_at IS NULL AND l.counted
+        GROUP BY read.id
+    ) AS found
+    JOIN :"schema".memories AS m ON m.user_id = o.user_id AND m.app_name = o.app_name AND m.id = found.id
+    WHERE m.deleted_at IS NULL AND m.pinned_at IS NULL AND m.memory_type <> 'core'
 ),
-due AS (
-    SELECT m.id, m.user_id, m.app_name, m.memory_type, m.content, m.created_at, m.last_accessed_at,
-        m.access_count, m.metadata, m.importance_score,
-        :"schema".related_count(m.user_id, m.app_name, m.thread_id, m.id) AS related
+read AS (
+    SELECT q.user_id, q.app_name, q.id,
+        LEAST(2147483647, q.access_count::bigint + q.times)::integer AS access_count,
+        GREATEST(q.last_accessed_at, q.at) AS last_accessed_at,
+        LEAST(1, q.importance_score + 0.02 * q.times) AS importance_score,
+        q.memory_type, q.created_at, q.metadata, q.thread_id, q.keep_importance
+    FROM queued AS q
+),
+chosen AS (
+    SELECT o.user_id, o.app_name, d.id
     FROM owners AS o
     CROSS JOIN LATERAL :"schema".retention_due(o.user_id, o.app_name, %(threshold)s::float8,
         %(min_age_days)s::integer, %(decay_lambda)s::float8, o.keep_importance,
         now() + %(days)s::integer * interval '24 hours', o.is_current) AS d
-    JOIN :"schema".memories AS m ON m.user_id = o.user_id AND m.app_name = o.app_name AND m.id = d.id
     WHERE NOT EXISTS (
         SELECT 1 FROM queued AS q
         WHERE q.user_id = o.user_id AND q.app_name = o.app_name AND q.id = d.id)
+    UNION ALL
+    SELECT r.user_id, r.app_name, r.id
+    FROM read AS r
+    WHERE :"schema".retention_fades_at(r.access_count, r.last_accessed_at, r.created_at, r.memory_type,
+        :"schema".related_count(r.user_id, r.app_name, r.thread_id, r.id),
+        :"schema".retention_decay_override(r.metadata), r.importance_score, %(threshold)s::float8,
+        %(decay_lambda)s::float8, %(min_age_days)s::integer, r.keep_importance)
+            <= now() + %(days)s::integer * interval '24 hours'
+),
+due AS (
+    SELECT m.id, m.user_id, m.app_name, m.memory_type, m.content, m.created_at,
+        COALESCE(r.last_accessed_at, m.last_accessed_at) AS last_accessed_at,
+        COALESCE(r.access_count, m.access_count) AS access_count, m.metadata,
+        COALESCE(r.importance_score, m.importance_score) AS importance_score,
+        :"schema".related_count(m.user_id, m.app_name, m.thread_id, m.id) AS related
+    FROM chosen AS c
+    JOIN :"schema".memories AS m ON m.user_id = c.user_id AND m.app_name = c.app_name AND m.id = c.id
+    LEFT JOIN read AS r ON r.user_id = c.user_id AND r.app_name = c.app_name AND r.id = c.id
 )
 SELECT d.id, d.user_id::text AS user, d.app_name::text AS app, d.memory_type::text AS type, d.content,
     LEAST(GREATEST(d.created_at, '0001-01-03 00:00+00'), '9999-12-29 00:00+00') AS created_at,

@@ -104,6 +104,9 @@ def test_overwriting_by_hand_needs_a_word(negmem: CliRunner, database: TestDatab
     refused = negmem("sync", "--overwrite-edited")
     assert refused.code == 2
     assert "error[confirmation_needed]" in refused.stderr
+    assert "fix: negmem sync --overwrite-edited --yes\n" in refused.stderr
+    hidden = negmem("sync", "--overwrite-edited", "--dsn", database.dsn)
+    assert "fix: negmem sync … --yes\n" in hidden.stderr
     assert negmem("diff").code == 3
     done = negmem("sync", "--overwrite-edited", "--yes", "--json").ok().json
     assert [change["name"] for change in done["applied"]] == ["rrf_score(bigint, integer)"]
@@ -144,6 +147,10 @@ def test_the_yaml_wins_where_it_alone_changed(negmem: CliRunner, database: TestD
         ("automation.retention.low_retention_threshold", "0.0001", "0.05", "yaml_changed")
     ]
     done = negmem("sync", "--json").ok().json
+    for told in (shown.json, done):
+        assert [w["message"].partition(":")[0] for w in told["warnings"]] == [
+            "with low_retention_threshold 0.05"
+        ]
     assert {change["kind"] for change in done["applied"]} == {"config", "function"}
     assert stored(database, "retention.low_retention_threshold") == 0.05
     assert database.rows(

@@ -59,6 +59,8 @@ def test_a_run_forgets_what_its_plan_counts(negmem: CliRunner, database: TestDat
     again = negmem("retention", "run").ok()
     assert "forgot 0" in again.stdout
     assert "120 more are due and wait" in again.stdout
+    wider = negmem("retention", "preview", "--days", "1", "--set", "max_share=1").ok().stdout
+    assert "with max_share 1: 120 more would go today" in wider
     held = negmem("retention", "run", "--user", "eve", "--json").ok().json
     assert held["warnings"][0]["code"] == "user_on_hold"
     unknown = negmem("retention", "run", "--user", "nobody", "--json").ok().json
@@ -104,16 +106,20 @@ def test_the_preview_says_what_goes_when_and_by_which_change(
         "retention", "preview", "--days", "10", "--set", "decay_lambda=0.9", "--set",
         "automation.retention.min_age_days=1", "--json",
     ).ok().json  # fmt: skip
-    assert (more["total"], more["unchanged_total"], more["difference"]) == (3, 2, 1)
+    assert (more["total"], more["unchanged_total"], more["difference"]) == (4, 2, 2), (
+        "the read one too"
+    )
     harder = ("retention", "preview", "--set", "low_retention_threshold=0.25", "--days", "10")
-    assert "with low_retention_threshold 0.25 1 more would go within 10 days" in (
+    assert "with low_retention_threshold 0.25: 2 more would go within 10 days" in (
         negmem(*harder).ok().stdout
     )
+    far = negmem("retention", "preview", "--days", "500", "--json").ok().json["items"]
+    assert [item["access_count"] for item in far if item["id"] == read] == [1], "a queued access"
     assert young in {item["id"] for item in negmem(*harder, "--json").ok().json["items"]}
     key = "automation.retention.low_retention_threshold"
     told = negmem("config", "set", key, "0.25", "--dry-run", "--json").ok().json["warnings"][0]
     assert told["code"] == "retention_effect"
-    assert "with low_retention_threshold 0.25 1 more would go within 7 days" in told["message"]
+    assert "with low_retention_threshold 0.25: 1 more would go within 7 days" in told["message"]
     assert negmem("retention", "preview", "--set", "max_rows=5").code == 2
     assert negmem("retention", "preview", "--set", "decay_lambda=-1").code == 2
     assert negmem("retention", "preview", "--set", "decay_lambda").code == 2
@@ -173,6 +179,7 @@ def test_each_factor_says_what_it_adds(negmem: CliRunner, database: TestDatabase
             ("full", 0, 100_000, "semantic", "{}"),
             ("slow", 90, -4, "episodic", '{"decay_override": 0.003}'),
             ("core", 4000, 0, "core", "{}"),
+            ("odd", 90, 0, "fact", '{"decay_override": "slow"}'),
         )
     }
     found = {
@@ -194,6 +201,7 @@ def test_each_factor_says_what_it_adds(negmem: CliRunner, database: TestDatabase
         0.003,
         "decay_override in its metadata",
     )
+    assert found["odd"]["rate_from"].endswith("is no number from 0 to 1e6")
     assert (found["core"]["goes_at"], found["core"]["kept_by"]) == (None, ["core"])
     shown = negmem("retention", "explain", memories["plain"], "--user", "ada").ok().stdout
     assert "time_decay" in shown and "kept by     min_age" in shown

@@ -31,9 +31,8 @@ def draw_run(console: Console, done: RetentionRun) -> None:
         console.out("skipped: another sweep is under way")
         return
     else:
-        console.out(
-            f"forgot {done.forgotten:,}{whose} · {done.calls:,} batches, {done.took_ms:,.0f} ms"
-        )
+        batches = "1 batch" if done.calls == 1 else f"{done.calls:,} batches"
+        console.out(f"forgot {done.forgotten:,}{whose} · {batches}, {done.took_ms:,.0f} ms")
     if done.waiting:
         console.out(
             f"{done.waiting:,} more are due and wait: max_share is a user's ceiling for a day"
@@ -64,28 +63,17 @@ def draw_preview(console: Console, found: RetentionPreview) -> None:
         console.out()
     _users(console, found.users, is_plan=False)
     named = found.settings
-    console.out(f"within {found.days:,} days {found.total:,} may go, {found.tokens:,} tokens")
+    days = "1 day" if found.days == 1 else f"{found.days:,} days"
+    console.out(f"within {days} {found.total:,} may go, {found.tokens:,} tokens")
     console.out(
         f"by decay_lambda {named.decay_lambda:g}, low_retention_threshold"
         f" {named.low_retention_threshold:g}, min_age_days {named.min_age_days},"
         f" keep_importance {named.keep_importance:g}"
     )
     if found.difference is not None:
-        console.out(effect(found))
+        console.out(found.effect())
     if found.truncated:
         console.note(f"{len(found.items):,} of {found.total:,} listed; more with --limit")
-
-
-def effect(found: RetentionPreview) -> str:
-    """What changed numbers mean: how many more or fewer go."""
-    changed = ", ".join(f"{key} {value:g}" for key, value in found.changed.items())
-    difference = found.difference or 0
-    if not changed:
-        return "these are the stored numbers: nothing changes"
-    if difference == 0:
-        return f"with {changed} as many would go within {found.days:,} days as without"
-    word = "more" if difference > 0 else "fewer"
-    return f"with {changed} {abs(difference):,} {word} would go within {found.days:,} days"
 
 
 def draw_purge(console: Console, done: RetentionPurge) -> None:

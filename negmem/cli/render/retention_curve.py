@@ -52,7 +52,7 @@ def draw_curve(console: Console, found: RetentionCurve) -> None:
     axis[now] = "┴" if has_blocks else "+"
     console.out(f"{'':6} {''.join(axis)}")
     first, last = found.points[0].days, found.points[-1].days
-    ends = f"{first:,.0f} d", f"{last:+,.0f} d"
+    ends = f"{round(first):,} d", f"{last:+,.0f} d"
     names = [" "] * columns
     for text, at in ((ends[0], 0), (ends[1], columns - len(ends[1])), ("now", now - 1)):
         place = max(0, min(at, columns - len(text)))
@@ -97,6 +97,8 @@ def _facts(console: Console, found: RetentionCurve | RetentionExplanation) -> No
     goes = "never"
     if found.goes_at is not None:
         goes = f"{stamp(console, found.goes_at)}, unless it is read before"
+        if found.goes_at <= found.now and not found.kept_by:
+            goes = f"at the next sweep (since {stamp(console, found.goes_at)}), unless it is read before"
     console.out(f"falls under {crosses}")
     console.out(f"may go      {goes}")
     for reason in found.kept_by:

@@ -30,7 +30,10 @@ from negmem.errors import NegmemError, UsageError
 
 _JOB = "cleanup_memories"
 _PREFIX = "automation.retention."
-_NUMBERS = ("decay_lambda", "low_retention_threshold", "min_age_days", "keep_importance")
+_NUMBERS = (
+    *("decay_lambda", "low_retention_threshold", "min_age_days", "keep_importance"),
+    "max_share",
+)
 # A call is bounded by rows, not by time: this only ends one that hangs.
 _CALL_TIMEOUT_MS = 600_000
 _MOST_CALLS = 100_000
@@ -190,7 +193,7 @@ def changed_policy(policy: Policy, changes: Mapping[str, str]) -> tuple[Policy, 
     document = policy.document
     for key, value in changes.items():
         name = key.removeprefix(_PREFIX)
-        if name not in (*_NUMBERS, "max_share"):
+        if name not in _NUMBERS:
             raise UsageError(
                 "retention_key_unknown",
                 f'nothing that is forgotten depends on "{key}"',
@@ -229,10 +232,14 @@ def preview(
     policy, differing = changed_policy(stored, changes or {})
     _look_at(session, user)
     without: int | None = None
+    today_difference: int | None = None
     with session.database.transaction(read_only=True, statement_timeout_ms=_CALL_TIMEOUT_MS):
         users = _forecast(session, policy.params, user, days)
         if changes:
             without = sum(one.due for one in _forecast(session, stored.params, user, days))
+        if "max_share" in differing:
+            now, then = (_forecast(session, p.params, user, 0) for p in (stored, policy))
+            today_difference = sum(one.today for one in then) - sum(one.today for one in now)
         params = {**policy.params, "user_id": user, "days": days, "row_limit": limit}
         rows = session.database.rows("retention", "forecast_items", params)
     total = sum(one.due for one in users)
@@ -244,6 +251,7 @@ def preview(
         changed=differing,
         unchanged_total=without,
         difference=None if without is None else total - without,
+        today_difference=today_difference,
         users=users[:_MOST_USERS],
         items=[FadingMemory(**row, why=_why(row, policy.settings)) for row in rows],
         truncated=len(rows) < total or len(users) > _MOST_USERS,

@@ -225,7 +225,9 @@ def explain(session: Session, user: str, memory_id: UUID) -> RetentionExplanatio
 def _rate_from(subject: _Subject) -> str:
     if subject.row["decay_override"] is not None:
         return "decay_override in its metadata"
-    if subject.settings.decay_lambda == BASE_DECAY:
-        return f"its type, {subject.row['type'] or 'none'}"
-    share = subject.settings.decay_lambda / BASE_DECAY
-    return f"its type, {subject.row['type'] or 'none'}, times {share:g} by decay_lambda"
+    told = f"its type, {subject.row['type'] or 'none'}"
+    if subject.settings.decay_lambda != BASE_DECAY:
+        told += f", times {subject.settings.decay_lambda / BASE_DECAY:g} by decay_lambda"
+    if (subject.row["metadata"] or {}).get("decay_override") is not None:
+        told += "; the decay_override in its metadata is no number from 0 to 1e6"
+    return told

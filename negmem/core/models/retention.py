@@ -71,7 +71,8 @@ class RetentionPreview(Model):
     """What may go within `days`: in all, by user, and the first memories of it.
 
     With changed settings `changed` names them, `unchanged_total` is what goes without the change and
-    `difference` how many more go by it (below 0: fewer). The ceiling of a day can delay what is due.
+    `difference` how many more go by it (below 0: fewer). The ceiling of a day can delay what is due;
+    where it changes, `today_difference` says how many more may go now.
     """
 
     days: int
@@ -81,9 +82,29 @@ class RetentionPreview(Model):
     changed: dict[str, float]
     unchanged_total: int | None
     difference: int | None
+    today_difference: int | None
     users: list[DueByUser]
     items: list[FadingMemory]
     truncated: bool
+
+    def effect(self) -> str:
+        """What the changed numbers mean, as a sentence: how many more or fewer go."""
+        changed = ", ".join(f"{key} {value:g}" for key, value in self.changed.items())
+        if not changed:
+            return "these are the stored numbers: nothing changes"
+        days = "1 day" if self.days == 1 else f"{self.days:,} days"
+        told = []
+        if set(self.changed) != {"max_share"}:
+            told.append(_more_or_fewer(self.difference or 0, f"within {days}"))
+        if self.today_difference is not None:
+            told.append(_more_or_fewer(self.today_difference, "today"))
+        return f"with {changed}: {', '.join(told)}"
+
+
+def _more_or_fewer(difference: int, when: str) -> str:
+    if difference == 0:
+        return f"as many would go {when} as without"
+    return f"{abs(difference):,} {'more' if difference > 0 else 'fewer'} would go {when}"
 
 
 class CurvePoint(Model):

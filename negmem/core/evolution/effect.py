@@ -1,0 +1,43 @@
+"""What a changed number of the config would make of forgetting, told before it is stored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from negmem.core.evolution import retention
+from negmem.core.models.change import Change
+from negmem.core.session import Session
+from negmem.errors import NegmemError
+
+_DAYS = 7
+CODE = "retention_effect"
+
+
+def tell_effect(session: Session, changes: Mapping[str, str]) -> None:
+    """Warn of what changed keys of the stored config mean within a week; others are passed over.
+
+    Call it before they are stored. It never raises: what can't be computed is said. A role that sees
+    one user at a time is told nothing.
+    """
+    numbers = {key: value for key, value in changes.items() if retention.decides(key)}
+    if not numbers or session.database.facts.sees_one_user:
+        return
+    try:
+        found = retention.preview(session, days=_DAYS, changes=numbers, limit=1)
+    except NegmemError as error:
+        session.warn(CODE, f"what it means for forgetting could not be computed: {error.why}")
+        return
+    settings = " ".join(f"--set {key}={value}" for key, value in numbers.items())
+    session.warn(CODE, f"{found.effect()}: negmem retention preview --days {_DAYS} {settings}")
+
+
+def tell_effect_of(session: Session, changes: Iterable[Change]) -> None:
+    """The same for what `diff` found, as far as `sync` will store it."""
+    tell_effect(
+        session,
+        {
+            change.name: change.after or ""
+            for change in changes
+            if change.kind == "config" and change.reason == "yaml_changed"
+        },
+    )
