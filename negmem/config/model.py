@@ -270,8 +270,8 @@ class Retrieval(Section):
         0.45, "weight 0..2 of the best turn of its session; 0 switches it off", ge=0, le=2
     )
     speaker_boost: float = key(
-        0.1,
-        "share 0..1 added where the question names who speaks, thrice where it is the user; 0: off",
+        0.08,
+        "share 0..1 added where the question names who speaks, five times where the user; 0: off",
         ge=0,
         le=1,
     )

@@ -12,9 +12,10 @@
 --   base       semantic_weight * semantic + keyword_weight * keyword, the weights divided by their sum
 --   context    a turn of a conversation is its base, p_neighbours times that of the turns beside it and p_session times
 --              that of its thread, divided by the sum of these weights. Beside it: the better of the turns before and
---              after where somebody else speaks; of its thread: the best, where more than one speaks. Notes of one
---              speaker are no conversation: their own base stands in. What stands alone keeps its base
---   speaker    p_speaker of all that, where the question names the turn's speaker; three times it, where the question
+--              after where somebody else speaks, that before at a quarter if it asks nothing; of its thread: the
+--              best, where more than one speaks. Notes of one speaker are no conversation: their own base stands in.
+--              What stands alone keeps its base
+--   speaker    p_speaker of all that, where the question names the turn's speaker; five times it, where the question
 --              says "I" and not "you" and the user speaks: who asks about himself knows who said it, who asks about
 --              another may name the wrong one
 --   intent     p_intent of all that for the type of memory that the question asks for (query_intent()), a fifth of it
@@ -51,7 +52,7 @@ CREATE OR REPLACE FUNCTION :"schema".ranked_items(
     p_context boolean DEFAULT true,
     p_neighbours double precision DEFAULT 0.65,
     p_session double precision DEFAULT 0.45,
-    p_speaker double precision DEFAULT 0.1,
+    p_speaker double precision DEFAULT 0.08,
     p_intent double precision DEFAULT 0.15,
     p_relevance boolean DEFAULT true,
     p_postings integer DEFAULT 40000,
@@ -97,6 +98,11 @@ DECLARE
     -- A number and not the name of the kind: it is grouped by, with every posting.
     c_memory CONSTANT smallint := 1;
     c_fact CONSTANT smallint := 2;
+    -- What a turn before is worth that asks nothing. Who answers a question takes its words as said; who goes on after
+    -- a statement may speak of something else.
+    c_unasked CONSTANT double precision := 0.25;
+    -- Characters of a turn that are looked through for a question mark.
+    c_read CONSTANT integer := 4000;
     v_rows CONSTANT integer := GREATEST(30, 2 * (p_limit + p_offset) + 10);
     v_turns CONSTANT integer := GREATEST(15, p_limit + p_offset + 5);
     v_depth integer := GREATEST(200, v_rows);
@@ -423,12 +429,12 @@ BEGIN
     WITH known AS MATERIALIZED (
         SELECT c_memory AS store, f.id, f.place, f.similarity, f.bm25, m.thread_id, m.position, m.memory_type AS type,
             m.relevance_weight, COALESCE(m.occurred_at, m.created_at) AS at, m.metadata ->> 'speaker' AS name,
-            m.metadata ->> 'role' AS role
+            m.metadata ->> 'role' AS role, left(m.content, c_read) AS words
         FROM unnest(v_ids, v_stores, v_similarities, v_bm25s) WITH ORDINALITY AS f (id, store, similarity, bm25, place)
         JOIN memories AS m ON m.user_id = p_user_id AND m.app_name = p_app_name AND m.id = f.id
         WHERE f.store IS DISTINCT FROM c_fact AND m.deleted_at IS NULL
         UNION ALL
-        SELECT c_fact, f.id, f.place, f.similarity, f.bm25, NULL, NULL, x.fact_type, 1, x.valid_from, NULL, NULL
+        SELECT c_fact, f.id, f.place, f.similarity, f.bm25, NULL, NULL, x.fact_type, 1, x.valid_from, NULL, NULL, NULL
         FROM unnest(v_ids, v_stores, v_similarities, v_bm25s) WITH ORDINALITY AS f (id, store, similarity, bm25, place)
         JOIN facts AS x ON x.user_id = p_user_id AND x.app_name = p_app_name AND x.id = f.id
         WHERE v_stores IS NOT NULL AND f.store = c_fact AND x.deleted_at IS NULL AND x.status = 'active'
@@ -453,7 +459,8 @@ BEGIN
                     ON t.user_id = p_user_id AND t.app_name = p_app_name AND t.term = q.term AND t.memory_id = m.id)
                 END,
             m.thread_id, m.position, m.memory_type, m.relevance_weight,
-            COALESCE(m.occurred_at, m.created_at), m.metadata ->> 'speaker', m.metadata ->> 'role'
+            COALESCE(m.occurred_at, m.created_at), m.metadata ->> 'speaker', m.metadata ->> 'role',
+            left(m.content, c_read)
         FROM (
             SELECT DISTINCT k.thread_id, k.position + step.by AS position
             FROM known AS k
@@ -471,6 +478,7 @@ BEGIN
     placed AS (
         SELECT f.*, COALESCE(f.name, f.role) AS voice, f.place <= v_turns AS is_surrounded,
             v_context AND f.thread_id IS NOT NULL AND f.position IS NOT NULL AS is_turn,
+            strpos(f.words, '?') > 0 OR strpos(f.words, '？') > 0 AS asks,
             v_semantic_weight * COALESCE(LEAST(1, GREATEST(0, f.similarity)), 0) AS by_meaning,
             v_keyword_weight * COALESCE(f.bm25 / CASE f.store WHEN c_memory THEN v_most ELSE v_fact_most END, 0)
                 AS by_words
@@ -483,7 +491,7 @@ BEGIN
                 THEN (lag(p.voice) OVER turns = p.voice) IS NOT TRUE END AS other_before,
             CASE WHEN lead(p.position) OVER turns = p.position + 1
                 THEN (lead(p.voice) OVER turns = p.voice) IS NOT TRUE END AS other_after,
-            lag(p.by_meaning + p.by_words) OVER turns AS base_before,
+            lag((p.by_meaning + p.by_words) * CASE WHEN p.asks THEN 1 ELSE c_unasked END) OVER turns AS base_before,
             lead(p.by_meaning + p.by_words) OVER turns AS base_after,
             max(p.by_meaning + p.by_words) OVER thread AS best,
             min(p.voice) OVER thread <> max(p.voice) OVER thread AS is_dialogue
@@ -500,14 +508,15 @@ BEGIN
                 WHEN s.is_surrounded OR NOT s.other_before OR NOT s.other_after THEN s.by_meaning + s.by_words
                 ELSE 0 END)::bigint ELSE 0 END AS neighbours_part,
             CASE WHEN s.is_turn THEN round(1e6 * p_session / v_whole
-                * CASE WHEN s.is_dialogue THEN s.best ELSE s.by_meaning + s.by_words END)::bigint ELSE 0 END AS session_part
+                * CASE WHEN s.is_dialogue THEN s.best ELSE s.by_meaning + s.by_words END)::bigint ELSE 0 END
+                AS session_part
         FROM seen AS s
         WHERE p_level <> 'keyword' OR s.bm25 > 0
         OFFSET 0
     ),
     named AS (
         SELECT s.*, s.semantic_part + s.keyword_part + s.neighbours_part + s.session_part AS said,
-            CASE WHEN NOT v_context THEN 0 WHEN v_says_i AND s.role = 'user' THEN LEAST(1, 3 * p_speaker)
+            CASE WHEN NOT v_context THEN 0 WHEN v_says_i AND s.role = 'user' THEN LEAST(1, 5 * p_speaker)
                 WHEN position(' ' || lower(s.name) || ' ' IN v_question) > 0
                     OR octet_length(s.name) > length(s.name) AND position(s.name IN p_query) > 0 THEN p_speaker
                 ELSE 0 END AS named,

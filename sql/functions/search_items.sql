@@ -29,7 +29,7 @@ CREATE OR REPLACE FUNCTION :"schema".search_items(
     p_falls boolean DEFAULT true,
     p_neighbours double precision DEFAULT 0.65,
     p_session double precision DEFAULT 0.45,
-    p_speaker double precision DEFAULT 0.1,
+    p_speaker double precision DEFAULT 0.08,
     p_intent double precision DEFAULT 0.15,
     p_relevance boolean DEFAULT true,
     p_counted boolean DEFAULT true

@@ -45,7 +45,7 @@ def parts_of(answer: SearchAnswer) -> dict[str, dict[str, float]]:
 def test_what_the_asker_says_counts_for_questions_in_the_first_person(session: Session) -> None:
     mine = parts_of(ask(session, "where is my red bicycle?", explain=True))
     own, other = mine[TALK[0][1]], mine[TALK[1][1]]
-    assert own["speaker"] == pytest.approx(0.3 * (sum(own.values()) - own["speaker"]), abs=2e-6)
+    assert own["speaker"] == pytest.approx(0.4 * (sum(own.values()) - own["speaker"]), abs=2e-6)
     assert other["speaker"] == 0
     for question in (
         "where is the red bicycle?",
@@ -55,6 +55,35 @@ def test_what_the_asker_says_counts_for_questions_in_the_first_person(session: S
         asked = parts_of(ask(session, question, explain=True))
         assert all(parts["speaker"] == 0 for parts in asked.values())
     assert parts_of(ask(session, "我的自行车在哪", explain=True))[TALK[0][1]]["speaker"] > 0
+
+
+def test_an_answer_takes_the_words_of_its_question_and_no_other_turn_so_many(
+    session: Session, tmp_path: Path
+) -> None:
+    """Two talks alike but for a question mark: in the one the words beside are asked, in the other said."""
+    talks = {
+        "en": ("which colour has your violin", "?", "a dark red, nearly brown"),
+        "zh": ("小提琴是什么颜色", "？", "深红，近于褐色"),
+    }
+    lines = [
+        {
+            "thread": f"{name} {number}",
+            "user": "bo",
+            "turns": [
+                {"speaker": "Ada", "text": said + mark * number},
+                {"speaker": "Bo", "text": f"{answer} {number}"},
+            ],
+        }
+        for name, (said, mark, answer) in talks.items()
+        for number in (0, 1)
+    ]
+    ingest_file(session, write_lines(tmp_path / "violin.jsonl", lines))
+    for said, _, answer in talks.values():
+        beside = {
+            text: parts["neighbours"]
+            for text, parts in parts_of(ask(session, said, "bo", limit=20, explain=True)).items()
+        }
+        assert 0 < beside[f"{answer} 0"] < 0.5 * beside[f"{answer} 1"]
 
 
 def test_the_type_that_a_question_asks_for_is_raised(
