@@ -130,7 +130,7 @@ _negmem_command()
         "audit delete") commands="" options="--user --expected-version --idempotency-key --note --actor --dry-run --yes $_negmem_shared --help" ;;
         "audit anonymize") commands="" options="--user --expected-version --idempotency-key --note --actor --dry-run --yes $_negmem_shared --help" ;;
         "audit apply") commands="" options="--user --idempotency-key --note --actor --dry-run --yes $_negmem_shared --help" ;;
-        "audit history") commands="" options="--user --memory --before --limit $_negmem_shared --help" ;;
+        "audit history") commands="" options="--user --namespace --memory --before --limit $_negmem_shared --help" ;;
         "audit head") commands="" options="--erasures --with-key $_negmem_shared --help" ;;
         "audit verify") commands="" options="--head --certificate $_negmem_shared --help" ;;
         "audit erase") commands="" options="--user --output --actor --dry-run --yes $_negmem_shared --help" ;;
@@ -467,6 +467,7 @@ _negmem_values()
         "audit apply --note") values="@word" ;;
         "audit apply --actor") values="@word" ;;
         "audit history --user" | "audit history -u") values="@word" ;;
+        "audit history --namespace") values="@word" ;;
         "audit history --memory") values="@word" ;;
         "audit history --before") values="@word" ;;
         "audit history --limit" | "audit history -n") values="@word" ;;

@@ -107,17 +107,23 @@ class Audit(Noun):
     def history(
         self,
         *,
-        user: str,
+        user: str | None = None,
+        namespace: str | None = None,
         memory: UUID | str | None = None,
         before: int | None = None,
         limit: int = 100,
     ) -> AuditHistory:
-        """A person's entries on the trail, the newest first; `before` goes on where `next` says."""
+        """A person's entries on the trail, or a shared namespace's; the newest first, `before` goes on at `next`."""
         from negmem.core.governance.decisions import history
 
         memory_id = None if memory is None else id_of(memory)
         return history(
-            self._owner.session, user_of(user), memory_id=memory_id, before=before, limit=limit
+            self._owner.session,
+            None if user is None and namespace else user_of(user or ""),
+            namespace=namespace,
+            memory_id=memory_id,
+            before=before,
+            limit=limit,
         )
 
     def head(self) -> TrailHead:

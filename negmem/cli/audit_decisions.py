@@ -180,6 +180,10 @@ def _act(
 def history(
     common: Common,
     user: User = None,
+    namespace: Annotated[
+        str | None,
+        typer.Option("--namespace", metavar="NAME", help="Of what is shared: global, or a team."),
+    ] = None,
     memory: Annotated[
         str | None, typer.Option("--memory", metavar="ID", help="Only of this memory.")
     ] = None,
@@ -191,15 +195,20 @@ def history(
         int, typer.Option("--limit", "-n", metavar="N", min=1, help="At most N, up to 1000.")
     ] = 100,
 ) -> int:
-    """What was decided about a person's memories, by whom and why; the newest first."""
+    """What was decided, put right or taken away of a person, by whom and why; the newest first.
+
+    With --namespace: what pii fix rewrote in a store that is shared.
+    """
     from negmem.cli.render.audit import draw_history
     from negmem.core.governance.decisions import history as read
     from negmem.core.memories import parse_id
 
-    owner = common.require_user(user)
+    owner = common.require_user(user) if user is not None or namespace is None else None
     memory_id = None if memory is None else parse_id(memory)
     with common.session() as session:
         session.require_installed()
-        found = read(session, owner, memory_id=memory_id, before=before, limit=limit)
+        found = read(
+            session, owner, namespace=namespace, memory_id=memory_id, before=before, limit=limit
+        )
         common.console.answer("audit.history/1", found, draw_history)
     return ExitCode.DONE

@@ -9,9 +9,11 @@ import pytest
 
 from negmem.core import core_blocks, facts, memories, pii
 from negmem.core.formation.ingest import Ingest, IngestOptions
+from negmem.core.governance.decisions import history
 from negmem.core.governance.fix import fix
 from negmem.core.governance.registry import SCANNED, TABLES
 from negmem.core.governance.scan import scan
+from negmem.core.governance.trail import verify
 from negmem.core.learning import entities, learnings
 from negmem.core.retrieval.context import assemble
 from negmem.core.retrieval.search import search
@@ -255,6 +257,13 @@ def test_a_fix_leaves_nothing_of_one_user_and_all_of_another(
             " FROM negentropy.memory_terms WHERE user_id = 'alice') AS t"
         )
         assert database.rows(stats) == counted
+
+        shared = learnings.save(session, None, title="t", learning=f"打 {PHONE}").learning
+        assert shared is not None
+        fix(session, policy="mask", tables=["learnings"])
+        (entry,) = history(session, None, namespace="global").entries
+        assert (entry.subject, entry.note) == (f"learnings:{shared.id}", "pii fix --policy mask")
+        assert verify(session).whole
 
         # Somebody else writes between reading and writing: the row stays theirs, and is told.
         import negmem.core.governance.fix as fixing

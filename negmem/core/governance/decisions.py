@@ -11,6 +11,7 @@ from uuid import UUID
 from psycopg.types.json import Jsonb
 
 from negmem.core import summaries
+from negmem.core.learning.access import owner_of
 from negmem.core.models.audit import (
     AuditEntry,
     AuditHistory,
@@ -203,16 +204,19 @@ def _told(entry: dict[str, Any]) -> str:
 
 def history(
     session: Session,
-    user: str,
+    user: str | None,
     *,
+    namespace: str | None = None,
     memory_id: UUID | None = None,
     before: int | None = None,
     limit: int = 100,
 ) -> AuditHistory:
     """A page of one person's entries on the trail, the newest first; `before` is a sequence number.
 
-    Raises: UsageError `limit_invalid`.
+    With `namespace` those of a store that is shared instead: what `pii fix` rewrote there.
+    Raises: UsageError `limit_invalid`, `name_invalid`, `user_missing`.
     """
+    owner = owner_of(user, namespace or "user")
     if not 1 <= limit <= MAX_ENTRIES:
         raise UsageError(
             "limit_invalid",
@@ -220,8 +224,8 @@ def history(
             why=f"--limit goes from 1 to {MAX_ENTRIES:,}, got {limit:,}",
             hint="--limit 100",
         )
-    scope = {"user_id": user, "app_name": session.app}
-    if session.database.row("memory", "user_known", scope) is None:
+    scope = {"user_id": owner.on_trail, "app_name": session.app}
+    if owner.kind == "user" and session.database.row("memory", "user_known", scope) is None:
         session.warn("user_unknown", f'app "{session.app}" knows no user "{user}"')
     params = {
         **scope,
@@ -232,5 +236,5 @@ def history(
     entries = [AuditEntry(**row) for row in session.database.rows("audit", "history", params)]
     page = entries[:limit]
     return AuditHistory(
-        user=user, entries=page, next=page[-1].sequence if len(entries) > limit else None
+        user=owner.on_trail, entries=page, next=page[-1].sequence if len(entries) > limit else None
     )

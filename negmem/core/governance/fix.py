@@ -247,8 +247,8 @@ def _write(session: Session, changes: list[_Change], policy: str, tally: _Tally)
                 scope = {"user_id": user, "app_name": app}
                 database.execute("pii", "forget_marks", {**scope, **ids})
                 mark_memories(database, app, marks, dict.fromkeys(marks, user))
-            if done and policy != "mark" and owner.kind == "user":
-                _record(session, table, user, done, policy)
+            if done and policy != "mark":
+                _record(session, table, owner.on_trail, done, policy)
             written += done
         if written:
             users = [owner.name for owner in by_owner if owner.kind == "user"]
@@ -364,7 +364,10 @@ def _marks(change: _Change) -> list[Mark]:
 
 
 def _record(session: Session, table: str, user: str, changes: list[_Change], policy: str) -> None:
-    """An entry on the trail a row; of another table than memories with its name before the id."""
+    """An entry on the trail a row; of another table than memories with its name before the id.
+
+    `user` is whose row it is as the trail has it: a person, or a namespace.
+    """
     prefix = "" if table == "memories" else f"{table}:"
     ids = [f"{prefix}{change.row.id or change.row.key[-1]}" for change in changes]
     params = {

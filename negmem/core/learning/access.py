@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from negmem.core.session import Session
-from negmem.core.text.names import check_name
+from negmem.core.text.names import MAX_NAME_CHARACTERS, check_name
 from negmem.errors import NegmemError, UsageError
 
 RESERVED = ("global", "user", "all")
@@ -30,6 +31,16 @@ class Owner:
     def person(self) -> str | None:
         """The user whose it is alone; None where it is a team's or the app's."""
         return self.name if self.kind == "user" else None
+
+    @property
+    def on_trail(self) -> str:
+        """How the trail keeps whose it is: the user, or the namespace behind a prefix."""
+        if self.kind == "user":
+            return self.name
+        said = f"namespace:{self.namespace}"
+        if len(said) <= MAX_NAME_CHARACTERS:
+            return said
+        return f"namespace:{hashlib.sha256(self.name.encode()).hexdigest()}"
 
     def params(self, session: Session) -> dict[str, Any]:
         """The parameters that begin the key of its rows."""
