@@ -225,6 +225,35 @@ WHERE r.job = 'cleanup_memories' AND r.status = 'succeeded'
 ORDER BY r.started_at DESC
 LIMIT 1;
 
+-- name: purge_overdue
+-- params: app_name, window_days, log_days, grace_days, most
+-- returns: a removed memory and a search that should have been purged for days; one row, by index
+SELECT (
+        SELECT m.deleted_at
+        FROM (
+            SELECT u.user_id FROM :"schema".users AS u
+            WHERE u.app_name = %(app_name)s::varchar AND u.held_at IS NULL AND u.erasing_since IS NULL
+            LIMIT %(most)s::integer
+        ) AS p
+        CROSS JOIN LATERAL (
+            SELECT one.deleted_at FROM :"schema".memories AS one
+            WHERE one.user_id = p.user_id AND one.app_name = %(app_name)s::varchar AND one.deleted_at IS NOT NULL
+                AND one.pinned_at IS NULL
+                AND one.deleted_at < now() - LEAST(%(window_days)s::integer + %(grace_days)s::integer, 365000) * interval '24 hours'
+            ORDER BY one.deleted_at
+            LIMIT 1
+        ) AS m
+        LIMIT 1
+    ) AS removed_at,
+    (
+        SELECT l.created_at FROM :"schema".memory_retrieval_logs AS l
+        LEFT JOIN :"schema".users AS u ON u.user_id = l.user_id AND u.app_name = l.app_name
+        WHERE l.created_at < now() - LEAST(%(log_days)s::integer + %(grace_days)s::integer, 365000) * interval '24 hours'
+            AND l.app_name = %(app_name)s::varchar AND l.applied_at IS NOT NULL
+            AND u.held_at IS NULL AND u.erasing_since IS NULL
+        LIMIT 1
+    ) AS searched_at;
+
 -- name: parked_jobs
 -- params: most
 SELECT count(*)::integer AS parked, min(q.parked_at) AS oldest, min(q.error) AS error, min(q.app) AS app

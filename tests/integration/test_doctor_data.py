@@ -266,6 +266,28 @@ def test_a_sweep_that_was_held_back(database: TestDatabase) -> None:
     assert "some wait to be forgotten" in area(found, "data")
 
 
+def test_nobody_purges(database: TestDatabase) -> None:
+    database.rows(
+        f"INSERT INTO {S}.users (user_id, app_name) VALUES (%s, 'negmem') ON CONFLICT DO NOTHING",
+        (USER,),
+    )
+    database.rows(
+        f"INSERT INTO {S}.memories (user_id, app_name, content, deleted_at)"
+        " VALUES (%s, 'negmem', '旧的', now() - interval '91 days')",
+        (USER,),
+    )
+    assert outcome(examine(database.dsn, only=["data"]), "purge_overdue") == "ok"
+    database.rows(f"UPDATE {S}.memories SET deleted_at = deleted_at - interval '2 days'")
+    found = examine(database.dsn, only=["data"])
+    assert finding(found, "purge_overdue").severity == "info" and found.status == "healthy"
+    daily = {"retention.purge_daily": True}
+    found = examine(database.dsn, overrides=daily, only=["data"])
+    assert finding(found, "purge_overdue").severity == "warn"
+    assert "scheduler run" in finding(found, "purge_overdue").remedy
+    database.rows(f"UPDATE {S}.users SET held_at = now()")
+    assert outcome(examine(database.dsn, only=["data"]), "purge_overdue") == "ok"
+
+
 def test_parked_jobs(database: TestDatabase) -> None:
     database.rows(
         f"INSERT INTO {S}.consolidation_jobs (user_id, app_name, job_type, status, attempts, error,"

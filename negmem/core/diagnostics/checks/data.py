@@ -13,7 +13,9 @@ _POSTINGS_SAMPLE = 20_000
 _STATISTICS_USERS = 10
 _STATISTICS_DOCUMENTS = 1_000
 _LOOK_MOST = 1_000
+_LOOK_MOST_USERS = 10_000
 _QUEUE_OLD_S = 86_400
+_PURGE_GRACE_DAYS = 2
 _READABLE = ("schema_outdated", "table_missing", "table_not_readable")
 
 
@@ -172,6 +174,42 @@ def forgetting_held_back(probe: Probe) -> Found | None:
         evidence=f"{rows[0]['message']} (run of {rows[0]['finished_at']:%Y-%m-%d %H:%M} UTC)",
         remedy="negmem config set automation.retention.max_share SHARE    to let more go in a day",
         severity="info",
+    )
+
+
+@check("purge_overdue", "data", needs=_READABLE)
+def purge_overdue(probe: Probe) -> Found | None:
+    """What is over its lifetime is purged: removed memories, and searches with their feedback."""
+    limits = probe.session.config.retention
+    row = probe.row(
+        "diagnostics",
+        "purge_overdue",
+        {
+            "app_name": probe.session.app,
+            "window_days": limits.restore_window_days,
+            "log_days": limits.retrieval_log_days,
+            "grace_days": _PURGE_GRACE_DAYS,
+            "most": _LOOK_MOST_USERS,
+        },
+    )
+    found = [
+        f"a {what} of {row[at]:%Y-%m-%d} still stands, and should for {days} days"
+        for what, at, days in (
+            ("memory removed", "removed_at", limits.restore_window_days),
+            ("search", "searched_at", limits.retrieval_log_days),
+        )
+        if row[at] is not None
+    ]
+    if not found:
+        return None
+    app = probe.session.app
+    return Found(
+        "nobody purges what is over its lifetime: neither pg_cron nor the predefined jobs do",
+        evidence="; ".join(found),
+        remedy="negmem scheduler run    or the line that negmem automation export gives, in cron"
+        if limits.purge_daily
+        else f"negmem retention purge --dry-run --app {app}    daily: retention.purge_daily",
+        severity="warn" if limits.purge_daily else "info",
     )
 
 
