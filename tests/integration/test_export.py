@@ -195,6 +195,7 @@ def test_a_page_for_the_person(negmem: CliRunner, database: TestDatabase, tmp_pa
     for said in ("alice 改过的话", "alice 喜欢茶", "城市", "dpo", "&lt;script&gt;alert(1)"):
         assert said in page, said
     account = database.value("SELECT session_user")
+    assert "takes no writes" in page and "--no-record" in page, "the reads that nobody recorded"
     assert page.count(f"<dt>by</dt><dd><bdi>{account}</bdi>") == 2, "the account that searched"
     assert (
         "<script" not in page and "<img" not in page and "\u202e" not in page and "bob" not in page

@@ -322,6 +322,9 @@ INSERT INTO negentropy.entities (id, owner_kind, owner, app_name, entity_id, ent
 VALUES (gen_random_uuid(), 'global', '', 'negmem', 'firm', 'company', '公司', 'me', '2020-01-01');
 INSERT INTO negentropy.tool_calls (user_id, app_name, tool, window_start, calls)
 SELECT 'ada', 'negmem', 'search', now() - d * interval '24 hours', 1 FROM unnest(ARRAY[0, 2]) AS d;
+INSERT INTO negentropy.proposals (owner_kind, owner, app_name, user_id, store, op, payload, status, decided_at, expires_at)
+SELECT 'global', '', 'negmem', u, 'knowledge', 'add', '{}', s, now() - d * interval '24 hours', now() - interval '91 days'
+FROM unnest(ARRAY['ada', 'eve']) AS u, (VALUES ('rejected', 91), ('rejected', 89), ('pending', NULL), ('applied', 99)) AS p (s, d);
 """
 
 
@@ -331,6 +334,7 @@ def test_what_is_over_its_lifetime_goes_and_what_is_held_stays(
     database.rows(EXPIRED)
     hold(database, "eve")
     expected = {"facts": 2, "consolidation_jobs": 2, "learnings": 2, "entities": 1, "tool_calls": 1}
+    expected |= {"proposals": 2}
     planned = negmem("retention", "purge", "--dry-run", "--json").ok().json
     assert {one["table"]: one["rows"] for one in planned["others"]} == expected
     one_user = negmem("retention", "purge", "--dry-run", "--json", "--user", "eve").ok().json

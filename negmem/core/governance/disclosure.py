@@ -20,6 +20,11 @@ from negmem.core.models.disclosure import Disclosed
 from negmem.core.session import Session
 
 _PAGE = 500
+NOT_RECORDED = (
+    "Not recorded are: searches by accounts that may read and not write, on a copy of the database that takes no"
+    " writes, or that were told not to record (--no-record); lists, and looks at one item; what an account reads in"
+    " the database past this program; and what is older than the lifetime of the log."
+)
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069]")
 # Open when the page is: what a person asks first.
 _OPEN = frozenset(("memories", "facts"))
@@ -160,7 +165,8 @@ def _head(session: Session, user: str, now: datetime) -> Iterator[str]:
         "<section><h2>Who may read it</h2><p class=quiet>Accounts of the database that may log in and read"
         f" memories now:</p><ul>{listed}</ul></section>\n"
         "<details open><summary>What was read</summary><p class=quiet>Each search and each context that was"
-        " put together, with what it gave. Who asked is the account of the database, not the person behind it.</p>"
+        " put together, with what it gave. Who asked is the account of the database, not the person behind it."
+        f" {NOT_RECORDED}</p>"
     )
 
 
