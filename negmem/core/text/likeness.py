@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 
 from negmem.core.text.lexicon import english
-from negmem.core.text.likeness_forms import joined_as
+from negmem.core.text.likeness_forms import derived, joined_as
 from negmem.core.text.likeness_meaning import (
     LIGHT_VERB_STEMS,
     Meaning,
@@ -29,6 +29,8 @@ MAX_CHARACTERS = 4000
 """Longer texts are only the same where they are word for word."""
 LEXICON_FROM = 0.35
 """Calibrated similarity from which the lexicon is believed."""
+
+_ALL = frozenset(("all", "per"))
 
 
 @dataclass(frozen=True)
@@ -111,6 +113,12 @@ def _without_weak(
     """Without what merely stresses, orders or dates to these days."""
     if only_a & PROGRESS and only_b & PROGRESS:
         only_a, only_b = only_a - PROGRESS, only_b - PROGRESS
+    if (only_a & _ALL and "some" in b.light - a.light) or (
+        only_b & _ALL and "some" in a.light - b.light
+    ):
+        return only_a, only_b
+    if only_a & _ALL and only_b & _ALL:
+        only_a, only_b = only_a - _ALL, only_b - _ALL
     if not (only_a & WEAK and only_b & WEAK):
         only_a, only_b = only_a - WEAK, only_b - WEAK
     for ordered in ORDERED if not a.denials else ():  # to want it of others is to order it
@@ -153,7 +161,15 @@ def _unmatched(
                 mine -= phrase
                 theirs -= found[0]
     for word in sorted(left_a - names):
-        match = next((other for other in sorted(left_b - names) if lexicon.same(word, other)), None)
+        match = next(
+            (
+                other
+                for other in sorted(left_b - names)
+                if lexicon.same(word, other)
+                or (derived(word, other) and not lexicon.opposite(word, other))
+            ),
+            None,
+        )
         if match is not None:
             left_a.discard(word)
             left_b.discard(match)

@@ -23,6 +23,7 @@ from negmem.core.text.likeness_numbers import (
     number_value,
 )
 from negmem.core.text.likeness_numbers import chinese_number as chinese_number
+from negmem.core.text.likeness_said_amounts import plain_amounts, with_spans
 
 _MEASURES_ZH = (
     "个只条张位名次号楼层岁本家单元件杯瓶双套辆台部座间份倍口门人行页碗盒包支把根字步回排栋室组"
@@ -30,12 +31,15 @@ _MEASURES_ZH = (
 
 _PERCENT_ZH = re.compile(rf"(百|千|万)分之({NUMERAL_ZH}+|\d+(?:\.\d+)?)")
 _CLOCK_ZH = re.compile(
-    r"(凌晨|清晨|早上|早晨|上午|中午|下午|傍晚|晚上|夜里|今晚|明早)?"
+    r"(凌晨|清晨|早上|早晨|上午|中午|下午|午后|傍晚|晚上|深夜|半夜|夜里|今晚|明晚|每晚|今早|明早)?"
     rf"({NUMERAL_ZH}{{1,3}}|\d{{1,2}})(?:点钟?|时)(?!间|候|钟头)"
     rf"(半|一刻|三刻|(?:{NUMERAL_ZH}{{1,3}}|\d{{1,2}})(?=分)分(?!钟)|{NUMERAL_ZH}{{2,3}}|[一二三四五六七八九]十)?"
 )
 _CLOCK = re.compile(
     r"(?<!\d:)(?<!time:)(?<![\d.])(\d{1,2}):(\d{2})(?::\d{2})?(?![\d:])\s*(?:[(]?\s*(a\.?m\b\.?|p\.?m\b\.?|上午|下午|晚上|凌晨|早上)\s*[)]?)?"
+)
+_CLOCK_PART_ZH = re.compile(
+    r"(凌晨|清晨|早上|早晨|上午|中午|下午|午后|傍晚|晚上|深夜|半夜|夜里|今晚|明晚|今早|明早) ?(\d{1,2}):(\d{2})(?![\d:])"
 )
 _CLOCK_12 = re.compile(r"(?<![\d:.])(\d{1,2})\s*(a\.?m\b\.?|p\.?m\b\.?)")
 _DATE_SLASHED = re.compile(r"(?<![\d/])(\d{1,2})[/.](\d{1,2})[/.](\d{4})(?![\d/])")
@@ -116,7 +120,7 @@ _HALF_ZH = re.compile(
 )
 _STRIPPED = "个只条张位名辆台部间件款种棵匹套"
 _ONE_OF = re.compile(
-    rf"(?<![第每十百千零唯统\d])一(?:[{_STRIPPED}]|家|项|所)(?!月|人|多|半|[天周年]|小时|星期|钟头)"
+    rf"(?:(?<![第每十百千零唯统\d])一|(?<![第每\d.])1)(?:[{_STRIPPED}把本首门封]|家|项|所)(?!月|人|多|半|[天周年]|小时|星期|钟头)"
 )
 _COUNTED = re.compile(
     rf"(?<![第每\d.])({NUMERAL_ZH}+|\d+) ?(?!(?<=一)个人)[{_STRIPPED}](?![月小星钟])"
@@ -128,13 +132,15 @@ _IN_THE = re.compile(r"\b(\d{1,2}(?::\d{2})?)(?: o'clock)? in the (morning|after
 _THOUSANDS = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)k\b")
 _GROUPED = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _SIGNS = {"$": "usd", "€": "eur", "£": "gbp", "¥": "cny"}
-_LATE = ("下午", "傍晚", "晚上", "夜里", "今晚")
+_LATE = ("下午", "午后", "傍晚")
+_NIGHT = ("晚上", "深夜", "半夜", "夜里", "今晚", "明晚", "每晚")
 
 
 def marked_amounts(text: str) -> str:
     """`text` (folded, lower case) with its amounts, dates and times as marks `§kind:value§`."""
     text = _GROUPED.sub("", text)
     text = re.sub(r"(?<=[^\W\d]):(?=\d)", ": ", text)
+    text = plain_amounts(text)
     text = _PAST_HOUR.sub(_past_hour, text)
     text = re.sub(r"\b(\d+)\+(?= [a-z])", r"over \1", text)
     text = _BOTH_HALVES.sub(r"\1 \3 to \2 \3", text)
@@ -167,6 +173,7 @@ def marked_amounts(text: str) -> str:
     text = _PERCENT_ZH.sub(_percent_zh, text)
     text = _FRACTION.sub(_fraction, text)
     text = _CLOCK_ZH.sub(_clock_zh, text)
+    text = _CLOCK_PART_ZH.sub(lambda m: _time(int(m[2]), int(m[3]), m[1]), text)
     text = _CLOCK.sub(_clock, text)
     text = _CLOCK_12.sub(lambda m: _time(int(m[1]), 0, m[2]), text)
     text = re.sub(r"\bmidnight\b|午夜|零点", _mark("time", "00:00"), text)
@@ -185,7 +192,7 @@ def marked_amounts(text: str) -> str:
     text = NUMBER_WORDS.sub(number_of_words, text)
     text = re.sub(r"第(\d+|[一二三四五六七八九十百]+)", _nth_zh, text)
     text = _NUMERAL.sub(_numeral, text)
-    return _AMOUNT.sub(_amount, text)
+    return with_spans(_AMOUNT.sub(_amount, text))
 
 
 def _mark(kind: str, value: str) -> str:
@@ -202,7 +209,7 @@ def _fraction(match: re.Match[str]) -> str:
         share = Fraction(WORDS[match[5]] if match[5] else 1, parts)
     else:
         share = Fraction(1, int(match[7]) if match[7].isdecimal() else WORDS[match[7]])
-    return _mark("share", str(share))
+    return _mark("%", _plain(share * 100))
 
 
 def _slashed(match: re.Match[str]) -> str:
@@ -254,7 +261,9 @@ def _time(hour: int, minute: int, part: str | None) -> str:
     part = (part or "").replace(".", "")
     if (part == "pm" or part in _LATE) and hour < 12:
         hour += 12
-    elif (part in ("am", "凌晨")) and hour == 12:
+    elif (part in _NIGHT and 5 <= hour < 12) or (part == "中午" and hour < 4):
+        hour += 12
+    elif (part in ("am", "凌晨") or part in _NIGHT) and hour == 12:
         hour = 0
     return _mark("time", f"{hour % 24:02}:{minute:02}")
 

@@ -100,7 +100,7 @@ _DOER_OF_IS = re.compile(
 )
 _IS_RELATION = re.compile(
     r"^(?P<who>[\w. -]{1,30}?) is (?:(?P<whose>(?:the |my )?(?!the\b)[\w.-]+)'s (?P<what>[\w-]+(?: [\w-]+)?)"
-    r"|the (?P<what2>[\w-]+) of (?P<whose2>[\w. -]{1,30}?))[.!]?$"
+    r"|the (?P<what2>[\w-]+(?: [\w-]+)?) of (?P<whose2>[\w. -]{1,30}?))[.!]?$"
 )
 _AFTER = re.compile(
     r"^(?P<later>[^,;]+?) (?:comes |come |happens |happen |starts |start |is |are )?(?:only )?after (?P<first>(?!§)[^,;]+?)[.!]?$"
@@ -179,6 +179,32 @@ def spelled_out(text: str) -> str:
     return text
 
 
+# Endings of two stems that are one word in two parts of speech: severe, severely; intolerant, intolerance.
+_ENDINGS = frozenset(
+    frozenset(pair.split("/"))
+    for pair in "/ly /ion /ation /ment /ness /ity /ur ant/anc ent/ens t/s t/c at/ation y/ication y/ily".split()
+)
+_NO_FORMS = frozenset(
+    "hard late near short present high large scarce bare depart apart author univers commun person nation"
+    " inform port miss pass sect station account cap origin gener form critic music magic department".split()
+)
+
+
+def derived(one: str, other: str) -> bool:
+    """Whether two stems differ in an ending that makes another part of speech of the same word."""
+    if not (one.isascii() and other.isascii() and one.isalpha() and other.isalpha()):
+        return False
+    length = 0
+    while length < min(len(one), len(other)) and one[length] == other[length]:
+        length += 1
+    shared = one[:length]
+    if length < 4 or shared in _NO_FORMS or one in _NO_FORMS or other in _NO_FORMS:
+        return False
+    return any(
+        frozenset((one[start:], other[start:])) in _ENDINGS for start in (length, length - 1)
+    )
+
+
 def joined_as(one: str, other: str) -> str:
     """`one` with two words as one where `other` has them so: stand-up, stand up → standup."""
     words = set(re.findall(r"[^\W\d_]+", other.casefold()))
@@ -201,6 +227,27 @@ def english_form(text: str) -> str:
     text = _SUPPORT_VERB.sub(lambda m: m[1] or "", text)
     text = re.sub(r"\b(?:is|am|are) an? (\w+) lover\b", r"loves \1", text)
     text = re.sub(r"^([^,;]{1,30}?) reports? to ([^,;.]{1,30}?)[.!]?$", r"\2 manage \1", text)
+    text = re.sub(r"^(?:please )?call (?:me|user|the user) (?=[a-z]+[.!]?$)", "addressed_as ", text)
+    text = re.sub(
+        r"\b(?:every|all) members? of (?:the |our |user )?([a-z]+(?: team)?)\b"
+        r"|\bevery(?:one|body) (?:on|in) (?:the |our )?([a-z]+(?: team)?)\b"
+        r"|\b(?:the )?(?:whole|entire) ((?:[a-z]+ )?(?:team|staff|family|group|class|company|office|crew|department))\b"
+        r"|\ball ([a-z]+) members\b",
+        lambda m: f"all {m[1] or m[2] or m[3] or m[4]}",
+        text,
+    )
+    text = re.sub(
+        r"\blikes? ((?:[\w-]+ ){1,3}?)(?:the )?(?:best|most|more than anything)\b",
+        r"favourite is \1",
+        text,
+    )
+    text = re.sub(
+        r"\b(translate|convert|switch|change|turn)(s|d|ed)? (?:from )?(\w+) (?:in)?to (?=\w)",
+        r"\1\2 from \3 to ",
+        text,
+    )
+    text = re.sub(r"\b(\w+) size is (?=§n:)", r"\1 has ", text)
+    text = re.sub(r"\bboth (?=\w+s\b|children|kids|people)(?!.* and )", "§n:2§ ", text)
     text = _FOUND.sub(r"\1 \2 ", text)
     text = _KEEPS.sub(r"often \1", text)
     text = _NUMBER_OF.sub(r"\1 \3 \2", text)

@@ -85,6 +85,7 @@ _WHOSE_EN = re.compile(
     r"\bher (?=(?!(?:the|a|an|to|about|that|in|on|at|for|and|or|if|when|as|by|some|every|with|from)\b)[a-z])"
 )
 _AND = re.compile(r"\b(\w[\w-]*)((?:\s*,\s*\w[\w-]*)*)\s*,?\s+(and|or)\s+(\w[\w-]*)\b")
+_LIST = re.compile(r"(?<=[:]) ?[a-z][\w-]*(?:, [a-z][\w-]*){1,}(?=[.!]?$)")
 _PAST_STATE = re.compile(
     r"\b(?:was|were)\b(?!\s+(?:\w+\s+)?\w+(?:ed|ing|en|ade|ept|old|ent|ught)\b)"
 )
@@ -97,7 +98,8 @@ _PERFECT = re.compile(
 _IMMINENT = re.compile(r"\babout to\b|\bsoon to\b|即将|就要|快要|[快该](?=[^，。]{1,8}了)")
 _FUTURE = re.compile(r"\bwill\b|\bgoing to\b|\babout to\b|即将|将要|就要|快要")
 _PASSIVE = re.compile(
-    r"\b(?:is|are|was|were|be|been|being)\s+(?:\w+ly\s+|not\s+)?\w+(?:ed|en|ade|ept|old|ent|ught|un)\b"
+    r"\b(?:is|are|was|were|be|been|being)\s+(?:\w+ly\s+|not\s+)?"
+    rf"(?:{PARTICIPLE}|\w+(?:ed|en|ade|ept|old|ent|ught|un))\b"
 )
 _AUXILIARY = frozenset(words_of("is are am was were be been being has have had get gets got"))
 _QUESTION = re.compile(r"[?？]\s*$|吗[。.]?$")
@@ -142,6 +144,7 @@ def _formed(text: str) -> tuple[str, str]:
     marked = re.sub(r"(?<=\w)'s\b|(?<=s)'(?=\s)", " » ", marked)
     marked = re.sub(r"\b(?:is|are|am) (?:called|named)\b(?! by\b)", " named ", marked)
     marked = PHRASE_EN.sub(lambda match: PHRASES_EN[match[0]], marked)
+    marked = _LIST.sub(lambda match: " ".join(sorted(re.findall(r"[\w-]+", match[0]))), marked)
     marked = _AND.sub(_sorted_list, marked)
     return plain, marked
 

@@ -59,7 +59,7 @@ DAYS = {
     )
 }
 _DIGITS_ZH = {char: number for number, char in enumerate("零一二三四五六七八九")}
-_DIGITS_ZH |= {"〇": 0, "两": 2}
+_DIGITS_ZH |= {"〇": 0, "两": 2, "俩": 2}
 _SCALES_ZH = {"十": 10, "百": 100, "千": 1000}
 _GROUPS_ZH = {"万": 10_000, "亿": 100_000_000}
 DAYS_ZH = {"一": 1, "二": 2, "三": 3, "四": 4, "五": 5, "六": 6, "日": 7, "天": 7}
@@ -117,6 +117,10 @@ def chinese_number(text: str) -> int | None:
         return int("".join(str(_DIGITS_ZH[char]) for char in text))
     total = group = 0
     digit: int | None = None
+    # 一百二 is 120, 三万五 is 35,000; 一百零二 is 102
+    if text[-1] in _DIGITS_ZH and len(text) > 2 and text[-2] in "百千万亿":
+        scale = (_SCALES_ZH | _GROUPS_ZH)[text[-2]]
+        return (chinese_number(text[:-1]) or 0) + _DIGITS_ZH[text[-1]] * scale // 10
     for char in text:
         if char in _DIGITS_ZH:
             digit = _DIGITS_ZH[char]

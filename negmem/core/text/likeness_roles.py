@@ -15,7 +15,9 @@ from negmem.core.text.likeness_words import words_of
 _ACTS_UPON = (("i", "me"), ("he", "him"), ("we", "us"), ("they", "them"))
 # What such a word opens may stand anywhere in the sentence, and says by the word what part it plays.
 _OPENS = frozenset(
-    words_of("to into onto from after with over under through for at in on 从 到 给 向 对 跟")
+    words_of(
+        "to into onto from before after with over under through for at in on 从 到 给 向 对 跟"
+    )
 )
 # What stands next to one of these plays a part that nothing else in the sentence plays.
 _BINDS = frozenset(words_of("if unless because than although 如果 因为 除非 只要 比 与其 宁可 把"))

@@ -45,7 +45,7 @@ running_late : is behind schedule | are behind schedule | is running late | are 
 lead : is in charge of | are in charge of | is responsible for | are responsible for | am responsible for | am in charge of | heads
 not : avoid | avoids | avoiding | steers clear of | abstains from | refrains from | refrain from
 per_night : a night | per night | each night | every night | nightly
-planned_for : is planned for | is scheduled for | is set for | is slated for | is due on | are planned for | are scheduled for
+planned_for : is planned for | is scheduled for | is set for | is slated for | are planned for | are scheduled for
 performed : carried out
 perform : carry out | carries out
 grow_up : spent his childhood | spent her childhood | spent their childhood | was raised | were raised | grew up | grows up | grow up
@@ -70,8 +70,8 @@ sign_out : log out | logs out | sign out | log off
 postpone : push back | pushed back | put off | puts off
 remove : get rid of | gets rid of
 because : due to | owing to | thanks to | on account of | as a result of | since | as
-at_least : at least | no less than | not less than | no fewer than | a minimum of | minimum
-at_most : at most | no more than | not more than | up to | a maximum of | maximum | limited to | limit is
+at_least : at least | no less than | not less than | no fewer than | a minimum of | minimum | min | at the least
+at_most : at most | no more than | not more than | up to | a maximum of | maximum | limited to | limit is | max | at the most
 used_to : used to
 new_york_city : new york city | nyc
 united_states : united states of america | united states | the us | usa | u.s.
@@ -279,7 +279,7 @@ LIGHT_VERBS = frozenset(
 OPPOSED = tuple(
     frozenset(pair.split("/"))
     for pair in words_of(
-        "必须/了 打算/了 from/to from/for from/into and/or he/she his/her him/her i/he i/she 会/了 将/了 希望/了 我/他 我/她 他/她 会/在"
+        "必须/了 打算/了 from/to from/for from/into and/or he/she his/her him/her i/he i/she 会/了 将/了 在/了 在/过 希望/了 我/他 我/她 他/她 会/在"
         " my/your my/his my/hers my/their your/his your/hers our/your our/their his/hers his/their hers/their i/you me/you"
         " me/him me/her us/them we/they i/they"
     )
@@ -288,7 +288,7 @@ OPPOSED = tuple(
 # What an order, a habit or a stress adds: it may stand in one text alone, where the other has none of its own.
 WEAK = frozenset(
     words_of(
-        "per 每个 must usual currently very 必须 通常 正在 特别 总是 一共 努力 东西 进行 习惯 目前 持续 负责 recent recently nam 姓名 成员"
+        "per all 每个 must usual currently very 必须 通常 正在 特别 总是 一共 努力 东西 进行 习惯 目前 持续 负责 recent recently nam 姓名 成员"
     )
 )
 PROGRESS = frozenset(words_of("刚 正在 目前 最近 currently"))
@@ -301,11 +301,10 @@ PAST_FORMS = frozenset(words_of("bought chose kept made gave took sent got"))
 
 def _phrase_table() -> dict[str, str]:
     found: dict[str, str] = {}
-    for line in _PHRASES_EN.strip().splitlines():
+    for line in (*_PHRASES_EN.strip().splitlines(), *lines_of("english_phrases.txt")):
         meaning, _, phrases = line.partition(" : ")
-        found |= {
-            spelled_out(phrase.strip()): f" {meaning.strip()} " for phrase in phrases.split("|")
-        }
+        meant = " " if meaning == "-" else f" {meaning.strip()} "
+        found |= {spelled_out(phrase.strip()): meant for phrase in phrases.split("|")}
     return found
 
 
@@ -322,7 +321,7 @@ def group_table(*lines: str) -> dict[str, str]:
 
 PHRASES_EN = _phrase_table()
 PHRASE_EN = re.compile(
-    rf"(?<![\w'])(?:{'|'.join(map(re.escape, sorted(PHRASES_EN, key=len, reverse=True)))})(?![\w'])"
+    rf"(?<![\w'§])(?:{'|'.join(map(re.escape, sorted(PHRASES_EN, key=len, reverse=True)))})(?![\w'])"
 )
 WORDS_EN = group_table(
     *_WORDS_EN.strip().splitlines(),
