@@ -18,7 +18,8 @@
 --
 -- Callers:    the job cleanup_memories; retention run; operators by hand.
 -- Locks:      a transaction-level advisory lock per scope: a second run says "skipped, already running"
---             and returns 0. Rows that others hold are passed over.
+--             and returns 0. Rows that others hold are passed over, also those whose fading time is only
+--             computed anew: a neighbour that lost one then stays as long as it would have with it.
 -- Volatility: VOLATILE, it writes.
 -- Plans:      one for all users, here and in what it calls: all of them look rows up by key.
 -- By hand:    psql -v schema=negentropy -v low_retention_threshold=0.1 -v min_age_days=7
@@ -91,9 +92,15 @@ BEGIN
         EXIT WHEN v_budget <= 0;
         v_is_current := v_owner.is_current;
         IF v_owner.is_configured AND NOT v_is_current AND v_refreshable > 0 THEN
-            v_seen := refresh_fading_times(v_owner.user_id, v_owner.app_name, v_refreshable::integer);
-            v_is_current := v_seen < v_refreshable;
-            v_refreshable := v_refreshable - v_seen;
+            BEGIN
+                v_seen := refresh_fading_times(v_owner.user_id, v_owner.app_name,
+                    v_refreshable::integer);
+                v_is_current := v_seen < v_refreshable;
+                v_refreshable := v_refreshable - v_seen;
+            EXCEPTION WHEN lock_not_available THEN
+                -- Somebody holds one of the rows: their times wait for the next call, scores are computed.
+                v_is_current := false;
+            END;
         END IF;
 
         SELECT array_agg(due.id ORDER BY due.due_at, due.id) INTO v_ids
@@ -137,11 +144,16 @@ BEGIN
                 AND gone.id = ANY (v_ids) AND gone.thread_id IS NOT NULL;
             v_neighbours := NULL;
             IF v_threads IS NOT NULL THEN
-                SELECT array_agg(m.id) INTO v_neighbours
-                FROM memories AS m
-                WHERE m.user_id = v_owner.user_id AND m.app_name = v_owner.app_name
-                    AND m.deleted_at IS NULL AND m.thread_id = ANY (v_threads)
-                    AND related_count(m.user_id, m.app_name, m.thread_id, m.id) < 5;
+                SELECT array_agg(near.id) INTO v_neighbours
+                FROM (
+                    SELECT m.id
+                    FROM memories AS m
+                    WHERE m.user_id = v_owner.user_id AND m.app_name = v_owner.app_name
+                        AND m.deleted_at IS NULL AND m.thread_id = ANY (v_threads)
+                        AND related_count(m.user_id, m.app_name, m.thread_id, m.id) < 5
+                    ORDER BY m.id
+                    FOR UPDATE SKIP LOCKED
+                ) AS near;
             END IF;
             PERFORM rescore_memories(v_owner.user_id, v_owner.app_name, v_neighbours)
             WHERE v_neighbours IS NOT NULL;
@@ -161,6 +173,7 @@ BEGIN
                             AND one.importance_score <> 'NaN'))
                     AND one.deleted_at IS NULL AND one.pinned_at IS NULL
                 LIMIT v_refreshable
+                FOR UPDATE SKIP LOCKED
             ) AS m;
             PERFORM rescore_memories(v_owner.user_id, v_owner.app_name, v_ids)
             WHERE v_ids IS NOT NULL;

@@ -386,6 +386,39 @@ def test_rows_that_others_hold_are_passed_over(database: TestDatabase) -> None:
     assert database.value(CLEANUP) == 1
 
 
+def test_no_row_that_is_held_stops_a_sweep(database: TestDatabase) -> None:
+    """Held are: one whose fading time is not computed, a neighbour of what goes, one of a recompute."""
+    raw = add_memory(database, "changed by hand, young 手改", days=2)
+    neighbour = add_memory(database, "beside it", days=10, thread="chat")
+    database.rows("SELECT negentropy.rescore_memories('ada', 'negmem')")
+    database.rows("UPDATE negentropy.memories SET access_count = 1 WHERE id = %s", (raw,))
+    other = database.connect(autocommit=False)
+    with database.connect() as sweeper:
+        sweeper.execute("SET lock_timeout = '200ms'")
+        for thread, threshold in (("chat", 0.1), ("chat", 0.1), ("chat", 0.11)):
+            gone = add_memory(database, "gone 走了", days=60, thread=thread)
+            database.rows(
+                "SELECT negentropy.rescore_memories('ada', 'negmem', ARRAY[%s::uuid])", (gone,)
+            )
+            database.rows(
+                "UPDATE negentropy.memory_automation_configs SET config ="
+                " jsonb_set(config, '{retention,low_retention_threshold}', to_jsonb(%s::float8))",
+                (threshold,),
+            )
+            other.execute(
+                "SELECT 1 FROM negentropy.memories WHERE id = ANY (%s) FOR UPDATE",
+                ([raw, neighbour],),
+            )
+            call = "SELECT negentropy.cleanup_low_value_memories(%s, 7, 0.1)"
+            assert sweeper.execute(call.encode(), (threshold,)).fetchone() == (1,)
+            assert live(database) == {raw, neighbour}
+            other.rollback()
+    assert database.value("SELECT negentropy.cleanup_low_value_memories(0.11, 7, 0.1)") == 0
+    assert database.value(
+        "SELECT fades_next IS NULL AND fades_threshold = 0.11 FROM negentropy.users"
+    )
+
+
 def test_a_run_is_recorded_with_what_it_did(database: TestDatabase) -> None:
     add_memory(database, days=60)
     database.rows(CLEANUP)

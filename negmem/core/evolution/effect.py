@@ -10,6 +10,8 @@ from negmem.core.session import Session
 from negmem.errors import NegmemError
 
 _DAYS = 7
+# With numbers that are not the stored ones every memory is computed: a config set shall not wait for millions.
+_TIMEOUT_MS = 10_000
 CODE = "retention_effect"
 
 
@@ -22,13 +24,14 @@ def tell_effect(session: Session, changes: Mapping[str, str]) -> None:
     numbers = {key: value for key, value in changes.items() if retention.decides(key)}
     if not numbers or session.database.facts.sees_one_user:
         return
-    try:
-        found = retention.preview(session, days=_DAYS, changes=numbers, limit=1)
-    except NegmemError as error:
-        session.warn(CODE, f"what it means for forgetting could not be computed: {error.why}")
-        return
     settings = " ".join(f"--set {key}={value}" for key, value in numbers.items())
-    session.warn(CODE, f"{found.effect()}: negmem retention preview --days {_DAYS} {settings}")
+    try:
+        told = retention.preview(
+            session, days=_DAYS, changes=numbers, limit=0, timeout_ms=_TIMEOUT_MS
+        ).effect()
+    except NegmemError as error:
+        told = f"what it means for forgetting was not computed ({error.code})"
+    session.warn(CODE, f"{told}: negmem retention preview --days {_DAYS} {settings}")
 
 
 def tell_effect_of(session: Session, changes: Iterable[Change]) -> None:

@@ -96,7 +96,8 @@ def run(
     Raises: NegmemError `app_unknown`, or the server's refusal; what earlier batches did stays.
     """
     policy = read_policy(session)
-    _look_at(session, user)
+    with session.database.transaction(read_only=True):
+        _look_at(session, user)  # where a lock on the table is waited for, and given up
     started = time.perf_counter()
     users: list[DueByUser] = []
     waiting = 0
@@ -215,10 +216,12 @@ def preview(
     days: int = 30,
     changes: Mapping[str, str] | None = None,
     limit: int = 20,
+    timeout_ms: int = _CALL_TIMEOUT_MS,
 ) -> RetentionPreview:
     """What may go within so many days if nobody reads it: in all, by user, and the first `limit`.
 
-    Args: days 0..36500; changes, numbers of the config as they might be, compared with those stored.
+    Args: days 0..36500; changes, numbers of the config as they might be, compared with those stored;
+    timeout_ms, of each of up to five statements.
     Raises: UsageError `usage` and those of `changed_policy`, NegmemError `app_unknown`.
     """
     if not 0 <= days <= _MOST_DAYS:
@@ -233,7 +236,7 @@ def preview(
     _look_at(session, user)
     without: int | None = None
     today_difference: int | None = None
-    with session.database.transaction(read_only=True, statement_timeout_ms=_CALL_TIMEOUT_MS):
+    with session.database.transaction(read_only=True, statement_timeout_ms=timeout_ms):
         users = _forecast(session, policy.params, user, days)
         if changes:
             without = sum(one.due for one in _forecast(session, stored.params, user, days))
@@ -241,7 +244,7 @@ def preview(
             now, then = (_forecast(session, p.params, user, 0) for p in (stored, policy))
             today_difference = sum(one.today for one in then) - sum(one.today for one in now)
         params = {**policy.params, "user_id": user, "days": days, "row_limit": limit}
-        rows = session.database.rows("retention", "forecast_items", params)
+        rows = session.database.rows("retention", "forecast_items", params) if limit else []
     total = sum(one.due for one in users)
     return RetentionPreview(
         days=days,
