@@ -192,7 +192,7 @@ def test_a_page_for_the_person(negmem: CliRunner, database: TestDatabase, tmp_pa
     assert told["reads"] == 2 and {"memories", "facts", "events"} <= {
         t["table"] for t in told["tables"]
     }
-    for said in ("alice 改过的话", "alice 喜欢茶", "城市", "dpo", "&lt;script&gt;alert(1)"):
+    for said in ("alice 改过的话", "alice 喜欢茶", "上海 alice", "dpo", "&lt;script&gt;alert(1)"):
         assert said in page, said
     account = database.value("SELECT session_user")
     assert "takes no writes" in page and "--no-record" in page, "the reads that nobody recorded"
