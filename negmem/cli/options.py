@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import shlex
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from negmem.cli.render.console import Console
     from negmem.core.session import Session
 
+_LONGEST_LINE = 400
 Dsn = Annotated[
     str | None,
     typer.Option("--dsn", metavar="DSN", help="Connection string or URL.  [env: NEGMEM_DSN]"),
@@ -115,6 +118,19 @@ class Common:
             warnings=self.warnings,
         )
 
+    def again(self, *more: str) -> str:
+        """The command line as it was typed with `more` behind it: a remedy to paste.
+
+        What may hold a password, or fills the screen, is left out as "…".
+        """
+        typed, words = sys.argv[1:], self.name.split()
+        line = shlex.join(["negmem", *typed, *more])
+        secret = any("://" in a or "password=" in a or a.startswith("--dsn") for a in typed)
+        whole = typed[: len(words)] == words and "--" not in typed
+        if secret or not whole or len(line) > _LONGEST_LINE or not line.isprintable():
+            return shlex.join(["negmem", *words]) + f" … {shlex.join(more)}"
+        return line
+
     def require_user(self, user: str | None) -> str:
         """The user that a command is about.
 
@@ -125,7 +141,7 @@ class Common:
                 "user_missing",
                 f"negmem {self.name} needs to know whose memories",
                 why="no --user was given",
-                hint=f"negmem {self.name} … --user NAME",
+                hint=self.again("--user", "NAME"),
             )
         from negmem.core.text.names import check_user
 

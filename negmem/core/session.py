@@ -14,7 +14,7 @@ from negmem.config.load import LoadedConfig, load_config
 from negmem.config.model import Config
 from negmem.db import ledger
 from negmem.db.connect import Database
-from negmem.db.dsn import Target, from_environment, parse_dsn, said_by
+from negmem.db.dsn import EMBEDDED, Target, from_environment, parse_dsn, said_by
 from negmem.errors import NegmemError
 
 if TYPE_CHECKING:
@@ -213,7 +213,7 @@ class Session:
             raise NegmemError(
                 "schema_outdated",
                 "the schema is older than this program",
-                why=f"{len(due)} migrations are due, first {due[0].version:04d} {due[0].name}",
+                why=f"{len(due)} due, first {due[0].version:04d} {due[0].name}",
                 hint="negmem db migrate",
             )
 
@@ -290,7 +290,7 @@ def resolve_target(loaded: LoadedConfig, env: Mapping[str, str]) -> Target:
     from negmem.db import embedded
 
     cluster = embedded.start()
-    return parse_dsn(cluster.dsn, "the embedded cluster")
+    return parse_dsn(cluster.dsn, EMBEDDED)
 
 
 def explain_driver_error(error: Exception) -> NegmemError:

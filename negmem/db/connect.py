@@ -6,6 +6,7 @@ import contextlib
 import logging
 import os
 import re
+import shlex
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -52,7 +53,7 @@ _CAUSES: tuple[tuple[str, str, str, str], ...] = (
         r'database "[^"]*" does not exist',
         "database_not_found",
         "there is no such database",
-        "createdb NAME, or name another one with --dsn",
+        "",  # names the database: _how_to_make
     ),
     (
         r'role "[^"]*" does not exist|no pg_hba.conf entry|Peer authentication failed|Ident auth',
@@ -100,7 +101,7 @@ _CAUSES: tuple[tuple[str, str, str, str], ...] = (
         r"Connection refused|No such file|timeout|timed out|starting up|unreachable|not yet accept",
         "server_unreachable",
         "no PostgreSQL server answers",
-        "start it, or wait for it with --wait 30",
+        "negmem doctor --wait 30    waits for a server that is starting",
     ),
 )
 
@@ -205,10 +206,13 @@ class Database:
     def _connect_error(self, reason: str) -> NegmemError:
         for pattern, code, message, hint in _CAUSES:
             if re.search(pattern, reason):
+                said = self._reason(pattern, reason)
+                if code == "database_not_found":
+                    hint = self._how_to_make(said)
                 return NegmemError(
                     code,
                     message,
-                    why=f"{self._reason(pattern, reason)} ({self.label}, from {self.target.origin})",
+                    why=f"{said} ({self.label}, from {self.target.origin})",
                     hint=hint,
                 )
         return NegmemError(
@@ -218,6 +222,15 @@ class Database:
             " may repeat the connection string",
             hint="check host, port, user and database",
         )
+
+    def _how_to_make(self, said: str) -> str:
+        """The command that makes the missing database there, without the password."""
+        words = ["createdb"]
+        for flag, name in (("-h", "host"), ("-p", "port"), ("-U", "user")):
+            if value := self.target.params.get(name):
+                words += [flag, value]
+        words.append(said.split('"')[1])
+        return f"{shlex.join(words)}    or name another one with --dsn"
 
     @staticmethod
     def _reason(pattern: str, reason: str) -> str:

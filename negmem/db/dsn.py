@@ -12,6 +12,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from negmem.errors import UsageError
 
+EMBEDDED = "the embedded cluster"  # the origin of a target that nothing named
 _SCHEME = re.compile(r"^(postgres(?:ql)?)(\+[a-z0-9_]+)?://(?P<rest>.*)$", re.DOTALL)
 _PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _TARGET_VARIABLES = ("PGHOST", "PGHOSTADDR", "PGSERVICE", "PGDATABASE")

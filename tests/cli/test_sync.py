@@ -104,8 +104,9 @@ def test_overwriting_by_hand_needs_a_word(negmem: CliRunner, database: TestDatab
     refused = negmem("sync", "--overwrite-edited")
     assert refused.code == 2
     assert "error[confirmation_needed]" in refused.stderr
-    assert "fix: negmem sync --overwrite-edited --yes\n" in refused.stderr
-    hidden = negmem("sync", "--overwrite-edited", "--dsn", database.dsn)
+    typed = negmem("sync", "--overwrite-edited", subprocess=True)
+    assert "fix: negmem sync --overwrite-edited --yes\n" in typed.stderr
+    hidden = negmem("sync", "--overwrite-edited", "--dsn", database.dsn, subprocess=True)
     assert "fix: negmem sync … --yes\n" in hidden.stderr
     assert negmem("diff").code == 3
     done = negmem("sync", "--overwrite-edited", "--yes", "--json").ok().json

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 
 import psycopg
@@ -73,6 +74,11 @@ def test_no_server_is_an_answer(server: servers.Server) -> None:
         assert (found.status, found.degraded_reasons) == ("unusable", [code])
         assert found.capabilities.vector_installed is None
         assert [a.status for a in found.areas][:2] == ["fail", "skip"]
+        assert found.areas[1].summary == "held up by connection"
+    assert re.fullmatch(
+        r"createdb -h \S+ (-p \d+ )?-U postgres there_is_no_such_database    or .*",
+        finding(found, "database_not_found").remedy,
+    )
 
 
 def test_an_old_database_encoding_loses_letters(server: servers.Server) -> None:

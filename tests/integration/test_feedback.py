@@ -87,6 +87,8 @@ def test_only_what_was_given_may_be_named(session: Session, database: TestDataba
         with pytest.raises(UsageError, match="did not give") as caught:
             give(session, found, "helpful", memories=[tea, wrong])
         assert caught.value.code == "feedback_not_returned"
+        assert f"helpful --memory {tea}" in caught.value.hint
+        assert ("is a fact: --used" in caught.value.why) == (wrong == fact)
     said = give(session, found, "helpful", used=[fact, tea, tea])
     assert said.used == sorted([fact, tea])
     with pytest.raises(NegmemError, match="no such retrieval"):

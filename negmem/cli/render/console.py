@@ -139,7 +139,7 @@ class Console:
                 "confirmation_needed",
                 f"negmem {self.common.name} {deed}, and there is nobody to ask",
                 why="stdin is not a terminal",
-                hint=f"negmem {self.common.name} … --yes",
+                hint=self.common.again("--yes"),
             )
         sys.stderr.write(f"{safe_text(question)} [y/N] ")
         sys.stderr.flush()

@@ -35,6 +35,7 @@ from negmem.errors import NegmemError, UsageError
 if TYPE_CHECKING:
     from negmem.core.session import Session
 
+_HELD_UP = "held up by "  # then the check that must go well first
 _CONNECTION_LOST = ("57P01", "57P02", "57P03", "08006", "08003")
 _RANK = {"fail": 0, "warn": 1, "info": 2}
 CRASHED = "check_failed"
@@ -178,7 +179,7 @@ def unreachable(
         blocks=True,
     )
     skipped = [
-        AreaReport(name=a, status="skip", summary="needs connection", checks=0) for a in AREAS
+        AreaReport(name=a, status="skip", summary=f"{_HELD_UP}connection", checks=0) for a in AREAS
     ]
     skipped[0] = AreaReport(name="connection", status="fail", summary=error.message, checks=1)
     return Diagnosis(
@@ -250,7 +251,7 @@ def _run_one(
 ) -> tuple[CheckOutcome, list[Finding]]:
     blocked = _missing_need(check, outcomes, findings)
     if blocked is not None:
-        reason = f"needs {blocked}"
+        reason = f"{_HELD_UP}{blocked}"
         return CheckOutcome(code=check.code, area=check.area, status="skipped", reason=reason), []
     started = time.perf_counter()
 
@@ -287,8 +288,8 @@ def _missing_need(
         needed = outcomes.get(code)
         if code in failed or (needed is not None and needed.status in ("crashed", "unknown")):
             return code
-        if needed is not None and needed.status == "skipped" and needed.reason.startswith("needs "):
-            return needed.reason.removeprefix("needs ")
+        if needed is not None and needed.status == "skipped" and needed.reason.startswith(_HELD_UP):
+            return needed.reason.removeprefix(_HELD_UP)
     return None
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+
 from negmem.core.session import Session
 from negmem.errors import NegmemError
 
@@ -22,5 +24,5 @@ def require_removable(session: Session, user: str) -> None:
             why="the user is under legal hold"
             if standing["is_held"]
             else "the user is being erased",
-            hint="ask who set it",
+            hint=f"negmem user show --user {shlex.quote(user)}    says since when and why",
         )

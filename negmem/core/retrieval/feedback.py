@@ -5,7 +5,8 @@ The judgement is stored here; the job `reweight_relevance` turns it into weights
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 from uuid import UUID
 
 from negmem.core.models.feedback import OUTCOMES, Feedback
@@ -55,8 +56,9 @@ def give(
         log = database.row("feedback", "lock", {**scope, "id": retrieval_id})
         if log is None:
             raise _unknown(session, retrieval_id, owner)
-        _check_named(retrieval_id, memories, log["memory_ids"], "memory")
-        _check_named(retrieval_id, used, [*log["memory_ids"], *log["fact_ids"]], "item")
+        words = f"negmem feedback {retrieval_id} {outcome}"
+        _check_named(log, words, memories, "--memory", ["memory_ids"])
+        _check_named(log, words, used, "--used", ["memory_ids", "fact_ids"])
         judged, referenced = sorted(set(memories)), sorted(set(used))
         said = {
             **scope,
@@ -119,15 +121,24 @@ def _unknown(session: Session, retrieval_id: UUID, user: str | None) -> NegmemEr
 
 
 def _check_named(
-    retrieval_id: UUID, named: Sequence[UUID], returned: Sequence[UUID], what: str
+    log: Mapping[str, Any], said: str, named: Sequence[UUID], option: str, may_be: Sequence[str]
 ) -> None:
-    """Refuse what the retrieval did not give: nothing else may be judged by it."""
+    """Refuse what the retrieval did not give: nothing else may be judged by it.
+
+    Args: log, the row of the retrieval; said, the command as far as its outcome; option, that named them;
+    may_be, the columns whose ids it may name.
+    """
+    returned = [item for column in may_be for item in log[column]]
     wrong = sorted(set(named) - set(returned))
-    if wrong:
-        some = ", ".join(map(str, wrong[:_LISTED]))
-        raise UsageError(
-            "feedback_not_returned",
-            f"the retrieval did not give {'this' if len(wrong) == 1 else 'these'} {what}",
-            why=f"{some} is not among the {len(returned)} that {retrieval_id} gave",
-            hint="name what the search printed; its ids stand in --json",
-        )
+    if not wrong:
+        return
+    listed = ", ".join(map(str, wrong[:_LISTED]))
+    why = f"{listed} is not among the {len(returned)} that it gave"
+    if set(wrong) <= set(log["fact_ids"]):
+        why = f"{listed} is a fact: --used may name it, --memory names memories"
+    raise UsageError(
+        "feedback_not_returned",
+        f"the retrieval did not give {'this' if len(wrong) == 1 else 'these'}",
+        why=why,
+        hint=f"{said} {option} {returned[0]}    is one that it gave" if returned else said,
+    )

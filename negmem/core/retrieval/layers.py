@@ -91,7 +91,7 @@ def _effect(found: Figures) -> list[LayerMetric]:
             "context_utilization",
             month.context_utilization,
             "0.40 to 0.70",
-            f"{month.contexts:,} contexts in 30 days",
+            f"{month.contexts:,} context{'s' if month.contexts != 1 else ''} in 30 days",
         ),
         _metric("L2", "fallback_rate", month.fallback_rate, "< 0.10", asked),
     ]

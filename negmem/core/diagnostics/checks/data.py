@@ -41,7 +41,7 @@ def _memories(probe: Probe) -> str:
 def embedding_missing(probe: Probe) -> Found | None:
     """Every live memory has a vector of its app's active model."""
     total = _memories(probe)
-    probe.note("data", f"{total} memories")
+    probe.note("data", "1 memory" if total == "1" else f"{total} memories")
     params = {"percent": _percent(probe, "memories", _SAMPLE), "most": _SAMPLE}
     row = probe.row("diagnostics", "embedding_missing", params)
     if row["seen"] == 0:

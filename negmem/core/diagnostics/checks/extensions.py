@@ -5,8 +5,10 @@ from __future__ import annotations
 from negmem.core.diagnostics.probe import Probe
 from negmem.core.diagnostics.registry import CannotLookError, Found, NotNeededError, check
 from negmem.core.models.diagnosis import Severity
+from negmem.db.dsn import EMBEDDED
 from negmem.db.sqlfiles import quote_identifier
 
+_OWN = "negmem scheduler run"
 _OPEN = ("pooler_in_statement_mode",)
 
 
@@ -160,7 +162,8 @@ def pg_cron_not_installed(probe: Probe) -> Found | None:
     if needed:
         schema = quote_identifier(probe.database.schema)
         call = f"SELECT {schema}.cleanup_low_value_memories();"
-        remedy += f"   or from any other scheduler: psql -c '{call}'"
+        own = "" if remedy == _OWN else f", or by negmem's own: {_OWN}"
+        remedy += f"   or from any other scheduler: psql -c '{call}'{own}"
     return Found(meaning, evidence, remedy, severity=_counted(probe))
 
 
@@ -169,10 +172,12 @@ def _how_to_get_cron(probe: Probe) -> tuple[str, str]:
     cron = probe.cron
     major = probe.server.version_number // 10_000
     if cron.state == "not_available":
-        return (
-            "no extension named pg_cron in pg_available_extensions",
-            f"apt-get install postgresql-{major}-cron",
-        )
+        evidence = "no extension named pg_cron in pg_available_extensions"
+        if (
+            probe.database.target.origin == EMBEDDED
+        ):  # its server comes with negmem, without packages
+            return (evidence, _OWN)
+        return (evidence, f"apt-get install postgresql-{major}-cron")
     if cron.state == "not_preloaded":
         kept = [name for name in probe.libraries or [] if name]
         libraries = ",".join([*kept, "pg_cron"])
