@@ -27,13 +27,14 @@ LEFT JOIN LATERAL (
 LEFT JOIN pg_namespace AS own ON own.nspname = %(schema)s::name
 LEFT JOIN LATERAL (
     SELECT row_security_active(c.oid) AS is_bound,
-        EXISTS (
+        -- Asked of those alone whom row-level security binds: pg_get_expr() waits for a lock on the table.
+        CASE WHEN row_security_active(c.oid) THEN EXISTS (
             SELECT 1 FROM pg_policy AS p
             WHERE p.polrelid = c.oid AND p.polpermissive AND p.polcmd IN ('r', '*')
                 AND pg_get_expr(p.polqual, p.polrelid) = 'true'
                 AND (0 = ANY (p.polroles) OR EXISTS (
                     SELECT 1 FROM unnest(p.polroles) AS r (oid) WHERE pg_has_role(r.oid, 'USAGE')))
-        ) AS reads_all
+        ) END AS reads_all
     FROM pg_class AS c
     WHERE c.relnamespace = own.oid AND c.relname = 'memories'
 ) AS bound ON true
