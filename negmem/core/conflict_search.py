@@ -15,6 +15,7 @@ from uuid import UUID
 
 from psycopg.types.json import Jsonb
 
+from negmem.core.review import waits
 from negmem.core.session import Session
 from negmem.core.text.fact_words import fact_text, value_text
 from negmem.core.text.likeness import likeness
@@ -72,7 +73,7 @@ def search_conflicts(
 
     Facts of one meaning become one, the older key's superseded. A contradiction or update that a
     model confirms is decided for the newer, by hand reversible; one that only the rules see is noted
-    as open and both stand. No transaction is open while the model thinks.
+    as open and both stand, and so is every one of a profile whose writes wait for a person. No transaction is open while the model thinks.
     """
     scope = {"user_id": user, "app_name": session.app}
     scale = _scale(session).documents
@@ -168,6 +169,8 @@ def _record(
     elif judged.by == "model":
         decision = "keep_old" if by_hand else "supersede"
     else:
+        decision = None
+    if row["type"] == "profile" and waits(session, "profile"):
         decision = None
     with session.database.transaction():
         session.database.rows("conflicts", "lock", scope)

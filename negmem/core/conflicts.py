@@ -11,8 +11,10 @@ from psycopg.types.json import Jsonb
 from negmem.core.embedding import embed_texts
 from negmem.core.models.conflict import RESOLUTIONS, Conflict, ConflictList, ConflictResolved
 from negmem.core.pii import gated, gated_write
+from negmem.core.review import refuse_past_review
 from negmem.core.session import Session
 from negmem.core.text.fact_words import fact_text
+from negmem.core.text.profile_names import PROFILE
 from negmem.errors import NegmemError, UsageError
 
 STATUSES = ("open", "resolved")
@@ -137,7 +139,7 @@ def resolve(
 
     A merge makes one fact of both values: objects are united, values that differ stand side by side.
     Raises: UsageError `resolution_unknown`; NegmemError `conflict_unknown`, `conflict_incomplete`,
-    `conflict_outdated`.
+    `conflict_outdated`, `review_required` for a profile whose writes wait for a person.
     """
     if resolution not in RESOLUTIONS:
         raise UsageError(
@@ -147,6 +149,7 @@ def resolve(
             hint=f"negmem conflict resolve {conflict_id} keep_old",
         )
     conflict = _stored(session, user, conflict_id)
+    _refuse_past_review(session, user, conflict)
     params: dict[str, Any] = {
         "user_id": user,
         "app_name": session.app,
@@ -175,9 +178,9 @@ def undo(
 ) -> ConflictResolved:
     """Take the last decision about a conflict back: both facts stand as before it.
 
-    Raises: NegmemError `conflict_unknown`, `conflict_not_decided`, `conflict_outdated`.
+    Raises: NegmemError `conflict_unknown`, `conflict_not_decided`, `conflict_outdated`, `review_required`.
     """
-    _stored(session, user, conflict_id)
+    _refuse_past_review(session, user, _stored(session, user, conflict_id))
     params = {
         "user_id": user,
         "app_name": session.app,
@@ -185,6 +188,14 @@ def undo(
         "actor": session.actor,
     }
     return _act(session, user, conflict_id, "undo", params, dry_run)
+
+
+def _refuse_past_review(session: Session, user: str, conflict: Conflict) -> None:
+    """A decision says which value of a profile holds: where that waits for a person, by a proposal alone."""
+    for side in (conflict.old, conflict.new):
+        if side is not None and side.type == PROFILE:
+            hint = f"negmem profile set {side.key} VALUE --user {user}"
+            refuse_past_review(session, "profile", hint)
 
 
 def _act(

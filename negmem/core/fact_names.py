@@ -9,6 +9,7 @@ from uuid import UUID
 
 from psycopg.types.json import Jsonb
 
+from negmem.core.review import waits
 from negmem.core.session import Session
 from negmem.core.text.fact_words import key_form, same_value
 from negmem.core.text.profile_names import PROFILE, ProfileNames, profile_names
@@ -37,10 +38,13 @@ def unify(session: Session, user: str, *, checkpoint: Callable[[], None] = lambd
     the one in plain form (`home_city`), else the oldest.
 
     Of two facts that then stand under one key and say the same, the newer goes into the older, its
-    sources with it; of two that differ, the newer supersedes, as if it had been written so.
+    sources with it; of two that differ, the newer supersedes, as if it had been written so. A profile
+    whose writes wait for a person is left as it is.
     """
     scope = {"user_id": user, "app_name": session.app}
     rows = session.database.rows("facts", "current", {**scope, "row_limit": MOST_FACTS})
+    if waits(session, "profile"):
+        rows = [row for row in rows if row["type"] != PROFILE]
     done = Unified(looked_at=len(rows))
     names = profile_names_of(session)
     groups: dict[tuple[str, str], list[dict[str, Any]]] = {}

@@ -15,6 +15,7 @@ from negmem.core.fact_writing import FactWrite, write_facts
 from negmem.core.learning import (
     entities,
     entity_changes,
+    introductions,
     learnings,
     observations,
     profile,
@@ -82,6 +83,9 @@ def test_no_path_writes_without_an_approval(database: TestDatabase) -> None:
             ),
             "entity.add_fact": lambda: entities.add_fact(session, None, "acme", "sells anvils"),
             "entity.add_event": lambda: entities.add_event(session, None, "acme", "签约"),
+            "entity.introduce": lambda: introductions.introduce(
+                session, None, "Zoe", entity_type="person", facts=[{"text": "sells anvils"}]
+            ),
             "entity.relate": lambda: entities.relate(session, None, "zhang", "works_at", "acme"),
             "entity.replace_fact": lambda: entity_changes.replace_fact(
                 session, None, "acme", acme.facts[0].id, "makes rockets"

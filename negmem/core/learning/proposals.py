@@ -10,6 +10,7 @@ from uuid import UUID
 from negmem.core.learning import (
     entities,
     entity_changes,
+    introductions,
     items,
     learnings,
     observations,
@@ -32,7 +33,7 @@ from negmem.db.failures import DatabaseError
 from negmem.errors import NegmemError, UsageError
 
 # The modules whose functions a proposal can name: importing them registers their acts.
-_WITH_ACTS = (entities, entity_changes, learnings, observations, profile)
+_WITH_ACTS = (entities, entity_changes, introductions, learnings, observations, profile)
 _IDS = frozenset(("id", "memory_id", "fact_id", "part"))
 _MOMENTS = frozenset(("occurred_at", "valid_from", "valid_until"))
 
@@ -154,6 +155,7 @@ def approve(
             if _is_stale(proposal, now) and not anyway:
                 return _decided(session, place, "stale", None, row["reason"])
             answer = act.function(session, proposal.user, **arguments)
+            introductions.cite_evidence(session, proposal.user, arguments, answer, by.evidence)
             made = _id_of(answer) or now.id
             return _decided(session, place, "applied", who, reason, made)
 

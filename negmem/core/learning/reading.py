@@ -12,7 +12,8 @@ from negmem.core.formation.extraction.batches import batched
 from negmem.core.formation.extraction.prompt import SourceTurn
 from negmem.core.learning import entities, entity_changes, items, learnings, observations
 from negmem.core.learning.access import access_of, owner_of
-from negmem.core.learning.entity_rows import KIND, entity_key, fetch, one_entity, resolved
+from negmem.core.learning.entity_rows import KIND, entity_key, fetch
+from negmem.core.learning.introductions import cite_part, introduce, introductions, standing
 from negmem.core.learning.protocol import Processed
 from negmem.core.learning.reading_prompt import (
     SCHEMA,
@@ -27,7 +28,6 @@ from negmem.core.learning.reading_prompt import (
 from negmem.core.models.entity import Entity, EntityChange
 from negmem.core.review import Acting, acting, mode_of, together, waits
 from negmem.core.session import Session
-from negmem.core.text.exact_key import exact_key
 from negmem.errors import NegmemError
 from negmem.providers.answers import Answer, Refusal, RefusalKind
 
@@ -210,6 +210,20 @@ class _Batch:
         ordered = sorted(operations, key=lambda one: (one.store, one.op != "add"))
         proposed = [one for one in ordered if waits(self._session, one.store)]  # type: ignore[arg-type]
         direct = [one for one in ordered if one not in proposed]
+        # What is not there yet can't get parts one by one: a new entity is proposed with all that is known of it.
+        introduced, proposed = introductions(proposed, self._stands)
+        for one, given in introduced:
+            with acting(self._session, self._acting(one, model)):
+                try:
+                    made = introduce(
+                        self._session, self._user, **given, namespace=self._entities_in
+                    )
+                except NegmemError as error:
+                    if getattr(error, "sqlstate", ""):
+                        raise
+                    total.rejected.append(error.code)
+                else:
+                    total.counts[made.action] += 1
         for one in proposed:
             with acting(self._session, self._acting(one, model)):
                 self._tried(one, total, dry_run=False)
@@ -333,7 +347,7 @@ class _Batch:
             done = entity_changes.replace_fact(
                 session, user, one.parent.reference, one.target.id, one.text, **where
             )
-            self._cite(done.entity, one, events)
+            cite_part(session, user, done.entity, one.text, events)
             return done.action
         if one.op == "add":
             done = self._added(one, where)
@@ -358,7 +372,7 @@ class _Batch:
             other = one.other or ""
             done = entities.relate(session, user, reference, one.relation or "", other, **where)
         if not dry_run:
-            self._cite(done.entity, one, events)
+            cite_part(session, user, done.entity, one.text, events)
         return done.action
 
     def _added(self, one: Operation, where: dict[str, Any]) -> EntityChange:
@@ -387,28 +401,16 @@ class _Batch:
 
     def _standing(self, name: str | None, kind: str | None) -> Entity | None:
         """The entity of a name. Raises: NegmemError `entity_ambiguous` where there are several."""
-        owner = owner_of(self._user, self._entities_in)
-        rows = resolved(self._session, [owner], name or "", kind)
-        rows = [row for row in rows if row["by_id"]] or rows
-        if len(rows) > 1:
-            raise NegmemError(
-                "entity_ambiguous",
-                "the name stands for several entities",
-                why=", ".join(f"{row['entity_type']}/{row['entity_id']}" for row in rows[:5]),
-                hint="negmem entity search NAME",
-            )
-        return one_entity(self._session, [owner], rows[0]["id"]) if rows else None
+        return standing(self._session, owner_of(self._user, self._entities_in), name or "", kind)
 
-    def _cite(self, entity: Entity | None, one: Operation, events: Sequence[UUID]) -> None:
-        """Note the turns that a fact or event rests on."""
-        if entity is None or not one.text:
-            return
-        key = exact_key(one.text)
-        session, user = self._session, self._user
-        for kind, parts in (("entity_fact", entity.facts), ("entity_event", entity.events)):
-            for part in parts:
-                if exact_key(part.content) == key:
-                    items.cite(session, user, kind, part.id, events)
+    def _stands(self, name: str, kind: str | None) -> bool:
+        """Whether a name stands for an entity, or for several: then it is no new one's."""
+        try:
+            return self._standing(name, kind) is not None
+        except NegmemError as error:
+            if error.code != "entity_ambiguous":
+                raise
+            return True
 
     def _acting(self, one: Operation, model: str) -> Acting:
         return Acting(

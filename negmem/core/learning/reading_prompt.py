@@ -313,6 +313,9 @@ def _believed(
     target = aliases.get(words["id"] or "")
     if words["id"] is not None and target is None:
         return "id_unknown"
+    far = aliases.get(words["other"] or "")
+    if far is not None and far.kind == "entity":
+        words["other"] = far.reference
     why = _lacking(store, op, words, target)
     if why:
         return why
