@@ -22,8 +22,9 @@ from negmem.core.text.likeness_meaning import (
 )
 from negmem.core.text.likeness_meaning import meaning as meaning
 from negmem.core.text.likeness_roles import same_parts
-from negmem.core.text.likeness_script import one_script, spelled_as
+from negmem.core.text.likeness_script import one_script, shortened_as, spelled_as
 from negmem.core.text.likeness_words import OPPOSED, ORDERED, PROGRESS, WEAK
+from negmem.core.text.likeness_words_zh import PAIRS_ZH
 
 MAX_CHARACTERS = 4000
 """Longer texts are only the same where they are word for word."""
@@ -57,6 +58,7 @@ def likeness(one: str, other: str, similarity: float | None = None) -> Likeness:
             one.strip() == other.strip(), None if one.strip() == other.strip() else "length"
         )
     one, other = one_script(spelled_as(one, other)), one_script(spelled_as(other, one))
+    one, other = shortened_as(one, other), shortened_as(other, one)
     one, other = joined_as(one, other), joined_as(other, one)
     other = _in_order_of(one, other)
     names = names_of(one) | names_of(other)
@@ -166,6 +168,7 @@ def _unmatched(
                 other
                 for other in sorted(left_b - names)
                 if lexicon.same(word, other)
+                or frozenset((word, other)) in PAIRS_ZH
                 or (derived(word, other) and not lexicon.opposite(word, other))
             ),
             None,

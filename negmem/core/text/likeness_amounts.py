@@ -31,7 +31,7 @@ _MEASURES_ZH = (
 
 _PERCENT_ZH = re.compile(rf"(百|千|万)分之({NUMERAL_ZH}+|\d+(?:\.\d+)?)")
 _CLOCK_ZH = re.compile(
-    r"(凌晨|清晨|早上|早晨|上午|中午|下午|午后|傍晚|晚上|深夜|半夜|夜里|今晚|明晚|每晚|今早|明早)?"
+    r"(凌晨|清晨|早上|早晨|上午|中午|下午|午后|傍晚|晚上|深夜|半夜|夜里|今晚|明晚|今早|明早)?"
     rf"({NUMERAL_ZH}{{1,3}}|\d{{1,2}})(?:点钟?|时)(?!间|候|钟头)"
     rf"(半|一刻|三刻|(?:{NUMERAL_ZH}{{1,3}}|\d{{1,2}})(?=分)分(?!钟)|{NUMERAL_ZH}{{2,3}}|[一二三四五六七八九]十)?"
 )
@@ -107,7 +107,7 @@ _NAMED_DAY = [
     for day, names in _NAMED_DAYS.items()
 ]
 _QUARTER = re.compile(
-    r"\bq([1-4])\b|\b(first|second|third|fourth|last|1st|2nd|3rd|4th) quarter\b|(?:第?([一二三四1-4])季度?)(?!节)"
+    r"(?<![a-z0-9])q([1-4])(?![a-z0-9])|\b(first|second|third|fourth|last|1st|2nd|3rd|4th) quarter\b|(?:第?([一二三四1-4])季度?)(?!节)"
 )
 _HALF = re.compile(
     r"\b(?:(?P<whole>\d+|[a-z]+) and )?(?:a )?half (?:an?|of an?)? ?(?P<unit>hour|day|litre|liter|kilo|kilogram|mile|year|dozen|minute|km|l|kg)\b"
@@ -133,7 +133,7 @@ _THOUSANDS = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)k\b")
 _GROUPED = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _SIGNS = {"$": "usd", "€": "eur", "£": "gbp", "¥": "cny"}
 _LATE = ("下午", "午后", "傍晚")
-_NIGHT = ("晚上", "深夜", "半夜", "夜里", "今晚", "明晚", "每晚")
+_NIGHT = ("晚上", "深夜", "半夜", "夜里", "今晚", "明晚")
 
 
 def marked_amounts(text: str) -> str:
@@ -259,9 +259,8 @@ def _percent_zh(match: re.Match[str]) -> str:
 
 def _time(hour: int, minute: int, part: str | None) -> str:
     part = (part or "").replace(".", "")
-    if (part == "pm" or part in _LATE) and hour < 12:
-        hour += 12
-    elif (part in _NIGHT and 5 <= hour < 12) or (part == "中午" and hour < 4):
+    is_late = part == "pm" or part in _LATE or (part in _NIGHT and hour >= 5)
+    if (is_late and hour < 12) or (part == "中午" and hour < 4):
         hour += 12
     elif (part in ("am", "凌晨") or part in _NIGHT) and hour == 12:
         hour = 0

@@ -179,14 +179,19 @@ def spelled_out(text: str) -> str:
     return text
 
 
+_PAIRS = ("/ly", "/ion", "/ation", "/ment", "/ness", "/ity", "/ur", "ant/anc", "ent/ens")
 # Endings of two stems that are one word in two parts of speech: severe, severely; intolerant, intolerance.
 _ENDINGS = frozenset(
-    frozenset(pair.split("/"))
-    for pair in "/ly /ion /ation /ment /ness /ity /ur ant/anc ent/ens t/s t/c at/ation y/ication y/ily".split()
+    frozenset(pair.split("/")) for pair in (*_PAIRS, "t/s", "t/c", "at/ation", "y/ication", "y/ily")
 )
 _NO_FORMS = frozenset(
-    "hard late near short present high large scarce bare depart apart author univers commun person nation"
-    " inform port miss pass sect station account cap origin gener form critic music magic department".split()
+    word
+    for line in (
+        "hard late near short present high large scarce bare depart apart author univers commun",
+        "person nation inform port miss pass sect station account cap origin gener form critic",
+        "music magic department",
+    )
+    for word in line.split()
 )
 
 
@@ -314,127 +319,3 @@ def _active(match: re.Match[str]) -> str:
     return (
         f"{acts}{denied} {match['modal'] or ''}{match['adverb'] or ''}{verb} {upon}{match['rest']}"
     )
-
-
-_TAIL_ZH = r"[。.!！]?$"
-_INVERSE_ZH = {"徒弟": "师傅", "学徒": "师傅", "下属": "领导", "部下": "领导", "租客": "房东"}
-_KIN_ZH = (
-    "师傅 师父 导师 徒弟 学徒 下属 部下 领导 上司 老板 房东 租客 同事 同学 朋友 老师 学生 邻居 室友 经理 主管 教练 医生 律师"
-    " 妈妈 爸爸 母亲 父亲 哥哥 姐姐 弟弟 妹妹 儿子 女儿 丈夫 妻子 老公 老婆 男友 女友 舅舅 姑姑 叔叔 阿姨 爷爷 奶奶 外公 外婆"
-    " 表哥 表姐 表弟 表妹 堂哥 堂弟 侄女 侄子 外甥 外甥女 孙子 孙女 搭档 同桌 助理 秘书 联系人 对接人"
-)
-_KINS = "|".join(sorted(_KIN_ZH.split(), key=len, reverse=True))
-_IS_KIN_ZH = re.compile(rf"^([^，,的是]{{1,8}})是([^，,是]{{1,8}}?)的?({_KINS}){_TAIL_ZH}")
-_KIN_IS_ZH = re.compile(
-    rf"^([^，,是]{{1,8}}?)的?({_KINS})(?:是|叫|叫做|名叫)([^，,的是]{{1,8}}?){_TAIL_ZH}"
-)
-_IN_CHARGE = re.compile(
-    rf"^(.{{1,16}}?)的?(?:负责人|主管|牵头人|owner)(?:是|为|[:：])(.{{1,10}}?){_TAIL_ZH}"
-)
-_CHARGE_IS = re.compile(rf"^(.{{1,10}}?)是(.{{1,16}}?)的?(?:负责人|牵头人){_TAIL_ZH}")
-_BY_ZH = re.compile(
-    r"^([^，,。]{1,16}?)(?:统一|一律)?(?:交)?由([^，,。]{1,10}?)((?:统一|自动|每[天周月年])?[\u4e00-\u9fff]{2})"
-    + _TAIL_ZH
-)
-_MOVE_ZH = re.compile(
-    r"(?:从|由|自)([^，,。]{1,6}?)(换|改|切换|搬|迁|转到|转去|转移|调到|调去|飞|移到)"
-)
-_CLEFT_ZH = re.compile(
-    r"^([^，,。]{2,12}?)(?<![用叫要])的(?:人)?是([\u4e00-\u9fff]{2,4})" + _TAIL_ZH
-)
-_FIRST_ZH = re.compile(
-    r"^([^，,。]{1,14}?)(?:之前|以前|前)[，,]?(?:都|要|应|应该|得|必须|需要|需|须|请)*先([^，,。]{1,14}?)"
-    + _TAIL_ZH
-)
-_THEN_ZH = re.compile(
-    r"^([^，,。]{1,14}?)(?:之后|以后|后)[，,]?(?:再|才)([^，,。]{1,14}?)" + _TAIL_ZH
-)
-_LESSER_ZH = {
-    "轻": "重",
-    "小": "大",
-    "矮": "高",
-    "低": "高",
-    "慢": "快",
-    "便宜": "贵",
-    "短": "长",
-    "晚": "早",
-    "差": "好",
-    "少": "多",
-    "弱": "强",
-    "冷": "热",
-}
-_COMPARED_ZH = re.compile(
-    rf"^([^，,。]{{1,10}}?)比([^，,。]{{1,10}}?)(更|还)?({'|'.join(_LESSER_ZH)})(一些|一点|得多|很多)?{_TAIL_ZH}"
-)
-
-_NOT_SO_ZH = re.compile(
-    rf"^((?:用户|我)?(?:觉得|认为|感觉)?)([^，,。没觉]{{1,10}}?)没有?([^，,。]{{1,10}}?)(?:那么|这么)?"
-    rf"({'|'.join(_LESSER_ZH.values())}|舒服|方便|好[看吃喝听用]|重要|安全|稳定|安静|漂亮|聪明){_TAIL_ZH}"
-)
-
-
-_CONVERSE_ZH = re.compile(
-    rf"^([^，,。]{{1,8}}?)(?:从|向|找|跟)([^，,。]{{1,8}}?)(?:那里|那儿|手里|手上)?(买|借)(?:了|走了|过)?([^，,。]{{1,10}}?){_TAIL_ZH}"
-)
-
-
-# One wording for what is said in several; each keeps what is said of whom.
-_SAID_ZH = (
-    (re.compile("第一语言"), "母语"),
-    (re.compile("一儿一女"), "一个儿子和一个女儿"),
-    (re.compile("含([^，,。含]{1,6}?)的(?:东西|食物|食品)"), r"\1"),
-    (re.compile("坐([车船])(?:就|都|容易)?会?晕"), r"晕\1"),
-    (re.compile("一[碰闻吃喝]([^，,。]{1,6}?)就(?=过敏)"), r"\1"),
-    (re.compile("(?:住得?|家)离([^，,。]{1,8}?)[很挺比较]{0,2}近"), r"住在\1附近"),
-    (re.compile("(?:的?家)就?在(?=[^，,。]{1,8}?附近)"), "住在"),
-    (re.compile("过(?=[大长多小高慢快短少重](?:[会将就时，,。]|导致|的话|$))"), "太"),
-    (re.compile("最(?:喜欢|喜爱|爱)的(?:食物|食品|菜|饮料|零食|水果)是"), "最喜欢"),
-    (re.compile("是教([^，,。]{1,6}?)的(?=[。.!！]?$)"), r"是\1老师"),
-    (re.compile("给([^，,。]{1,6}?)(?:取名|起名)(?:叫做?|为)?"), r"\1叫"),
-    (re.compile("(游|跑|洗|散|睡)([^，,。]{1,4}?[次回])(泳|步|澡|觉)"), r"\1\3\2"),
-)
-
-
-def chinese_form(text: str) -> str:
-    """Chinese with the doer first: X 由 Y 负责, X 的负责人是 Y → Y 负责 X; B 之前先 A → 先 A 再 B; 对 X 过敏 → X 过敏."""
-    text = text.strip()
-    for pattern, plain in _SAID_ZH:
-        text = pattern.sub(plain, text)
-    text = re.sub("没(?=人)", "没有", text)
-    text = re.sub(
-        "(?:已经?)?不(?![再会能想得是错])([^，。不]{1,10}?)了(?=[。.!！]?$)", r"不再\1", text
-    )
-    text = re.sub(
-        "^([^，。]{1,8})向([^，。]{1,8})(?:汇报|报告)(?=[。.!！]?$)", r"\1的领导叫\2", text
-    )
-    text = re.sub("([吃喝看做去来走听学拿动])不了(?!解)", r"不能\1", text)
-    text = re.sub("一个人(?=[住旅去吃生过来在睡做看])", "独自", text)
-    text = re.sub("一(?!到)([^一，。]{1,6})就", r"\1", text)
-    text = _CONVERSE_ZH.sub(
-        lambda m: f"{m[2]}把{m[4]}{'卖' if m[3] == '买' else '借'}给了{m[1]}", text
-    )
-    text = re.sub("养成了?([^，,。]{1,12}?)的习惯", r"习惯\1", text)
-    text = _NOT_SO_ZH.sub(r"\1\3比\2\4", text)
-    text = _IN_CHARGE.sub(r"\2负责\1", text)
-    text = _CHARGE_IS.sub(r"\1负责\2", text)
-    text = _IS_KIN_ZH.sub(lambda m: _kin_zh(m[2], m[3], m[1]), text)
-    text = _KIN_IS_ZH.sub(lambda m: _kin_zh(m[1], m[2], m[3]), text)
-    text = _MOVE_ZH.sub(r"从\1\2", text)
-    if not re.search("由[^，,。]{1,6}(?:组成|于|来)", text):
-        text = _BY_ZH.sub(r"\2\3\1", text)
-        text = re.sub(r"^由(?=[^，,。]{1,10}?(?:负责|管理|生成|保管|维护|审批|处理))", "", text)
-    text = _CLEFT_ZH.sub(r"\2\1", text)
-    text = _FIRST_ZH.sub(r"先\2再\1", text)
-    text = _THEN_ZH.sub(r"先\1再\2", text)
-    text = _COMPARED_ZH.sub(
-        lambda m: f"{m[2]}比{m[1]}{m[3] or ''}{_LESSER_ZH[m[4]]}{m[5] or ''}", text
-    )
-    text = re.sub("(?<=[^不])是([^，,。是]{2,4}?)人(?=[。.!！]?$)", r"来自\1", text)
-    return re.sub(r"对([^，,。对]{1,8}?)(?=过敏|不耐)", r"\1", text)
-
-
-def _kin_zh(whose: str, what: str, who: str) -> str:
-    whose = re.sub("的?(?:一[个位名])?$", "", whose)
-    if what in _INVERSE_ZH:
-        return f"{who}的{_INVERSE_ZH[what]}叫{whose}"
-    return f"{whose}的{what}叫{who}"

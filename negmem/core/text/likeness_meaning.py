@@ -13,10 +13,10 @@ from negmem.core.text.likeness_forms import (
     IRREGULAR,
     IRREGULAR_PAST,
     PARTICIPLE,
-    chinese_form,
     english_form,
     spelled_out,
 )
+from negmem.core.text.likeness_forms_zh import chinese_form
 from negmem.core.text.likeness_words import (
     LIGHT_EN,
     LIGHT_VERBS,

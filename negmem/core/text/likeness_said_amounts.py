@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from fractions import Fraction
 
 from negmem.core.text.likeness_numbers import (
@@ -64,7 +65,8 @@ def _day_shift_zh(match: re.Match[str]) -> str:
     return f" {number_value(match[1]):02}:00到{number_value(match[2]) + 12:02}:00 "
 
 
-_BEFORE: tuple[tuple[re.Pattern[str], object], ...] = (
+_Plain = str | Callable[[re.Match[str]], str]
+_BEFORE: tuple[tuple[re.Pattern[str], _Plain], ...] = (
     # ages
     (re.compile(rf"\b(\d{{1,3}}|{NUMBER_WORDS.pattern[2:-2]})[- ]years?[- ]old\b"), _age),
     (re.compile(r"\bage(?:d)?(?: is| of|:)? (\d{1,3})\b(?! to|-)"), _age),
@@ -121,7 +123,7 @@ _SPAN = re.compile(
 def plain_amounts(text: str) -> str:
     """`text` (folded, lower case) with what is said in short written out."""
     for pattern, plain in _BEFORE:
-        text = pattern.sub(plain, text)  # type: ignore[arg-type]
+        text = pattern.sub(plain, text)
     return text
 
 

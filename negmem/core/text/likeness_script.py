@@ -50,3 +50,23 @@ def spelled_as(one: str, other: str) -> str:
         return word if word.casefold() in words else match[0]
 
     return _WORD.sub(spelled, one)
+
+
+_UNIVERSITY = re.compile("([\u4e00-\u9fff]{2,3}?)大学(?![生们城路])")
+_BEFORE_NAME = "于在是从去读上考到入进的"
+
+
+def shortened_as(one: str, other: str) -> str:
+    """`one` with the short name of a university where `other` has that: 北京大学, 北大; 清华大学, 清华."""
+    if "大学" not in one or "大学" in other:
+        return one
+
+    def short(match: re.Match[str]) -> str:
+        name = match[1].lstrip(_BEFORE_NAME)
+        before = match[1][: len(match[1]) - len(name)]
+        for form in (f"{name[:1]}大", name):
+            if len(form) > 1 and form in other:
+                return before + form
+        return match[0]
+
+    return _UNIVERSITY.sub(short, one)

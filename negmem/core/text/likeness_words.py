@@ -288,10 +288,10 @@ OPPOSED = tuple(
 # What an order, a habit or a stress adds: it may stand in one text alone, where the other has none of its own.
 WEAK = frozenset(
     words_of(
-        "per all 每个 must usual currently very 必须 通常 正在 特别 总是 一共 努力 东西 进行 习惯 目前 持续 负责 recent recently nam 姓名 成员"
+        "per all 每个 must usual currently very 必须 通常 正在 特别 总是 一共 努力 东西 进行 习惯 目前 现在 持续 负责 recent recently nam 姓名 成员"
     )
 )
-PROGRESS = frozenset(words_of("刚 正在 目前 最近 currently"))
+PROGRESS = frozenset(words_of("刚 正在 目前 现在 最近 currently"))
 ORDERED = (
     frozenset(words_of("希望 必须")),
     frozenset(words_of("nee must")),

@@ -254,7 +254,7 @@ LIGHT_ZH = frozenset(
     words_of(
         "用户 我 我们 的 了 是 在 着 都 也 还 就 已 已经 会 有 把 将 个 这 那 它 他 她 非常 为 之 于 和 与 及 并"
         " 而 所 地 里面 时 上 位 长度 时间 统一 因为 所以 家 日期 尽量 一些 一点 一下"
-        " 们 呢 吧 啊 请 对 中 时段 那天 数 次数 数量 位于 定于 定在 时长 每次 次 放 被 该 应该 应"
+        " 但是 而且 跟 们 呢 吧 啊 请 对 中 时段 那天 数 次数 数量 位于 定于 定在 时长 每次 次 放 被 该 应该 应"
     )
 )
 
@@ -266,9 +266,13 @@ _WHOLE_ZH = (
     " 工地 场地 草地 外地 本地 当地 和平 和谐 温和 及格 厕所 场所 研究所 派出所 应用 应聘 反应 供应 应酬 请教 申请 邀请 放学 放弃"
     " 放心 放松 播放 数学 数据 数字 数码 少数 多数 次要 层次 个性 个人 个体 个子 有趣 有名 有效 拥有 都市 首都 成都 归还 就业 成就"
     " 就诊 将军 麻将 把握 火把 着急 着装 存在 在线 里程 时尚 时装 临时 准时 长度 女朋友 男朋友 我行我素 自我 因素 原因 行为 作为"
+    " 今年 去年 明年 前年 后年 今天 明天 昨天 前天 后天 大前天 大后天 本周 上周 下周 预约 节约 约定 约好 名下 从小 长大"
+    " 老师 老板 老家 老虎 小区 小吃 小时 小学 小说 小心 老鼠 阿姨 老婆 老公 下班 下属 上司 上班 下雨 下雪 下载 上传 上课 下课"
+    " 天气 天空 火锅 生活 生意 生日 学生 学期 学费 学历 手表 手工 手术 水平 水果 口味 人口 门口 出口 进口 入口 路口 胃口"
 )
 
-_LISTED = group_table(*lines_of("chinese.txt"))
+_LINES = [line for line in lines_of("chinese.txt") if line[0] != "?"]
+_LISTED = group_table(*_LINES)
 
 
 def _joined(line: str) -> str:
@@ -277,8 +281,14 @@ def _joined(line: str) -> str:
 
 
 WORDS_ZH = group_table(
-    *lines_of("chinese.txt"),
+    *_LINES,
     *(_joined(line) for line in _GROUPS_ZH.strip().splitlines()),
     *words_of(_WHOLE_ZH),
+)
+# Pairs that are the same only where each of the two stands in one text alone.
+PAIRS_ZH = frozenset(
+    frozenset(WORDS_ZH.get(word, word) for word in line[2:].split())
+    for line in lines_of("chinese.txt")
+    if line[0] == "?"
 )
 LONGEST_ZH = max(map(len, WORDS_ZH))
