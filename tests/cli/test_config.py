@@ -154,8 +154,9 @@ def test_a_wrong_automation_value_reaches_no_database(run_cli: CliRunner) -> Non
 def test_a_declaration_in_the_yaml_that_says_otherwise_is_warned_of(negmem: CliRunner) -> None:
     write(negmem, "automation:\n  retention: {min_age_days: 14}\n")
     result = negmem("config", "set", "automation.retention.min_age_days", "30", "--json").ok().json
-    [warning] = result["warnings"]
-    assert warning["code"] == "yaml_declares_otherwise"
+    found = {warning["code"]: warning for warning in result["warnings"]}
+    assert set(found) == {"yaml_declares_otherwise", "retention_effect"}
+    warning = found["yaml_declares_otherwise"]
     assert "negmem.yaml:2 declares automation.retention.min_age_days: 14" in warning["message"]
 
 

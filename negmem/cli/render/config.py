@@ -41,6 +41,8 @@ def draw_change(console: Console, change: ConfigChange) -> None:
     verb = "would set" if change.dry_run else "set"
     before, after = _text(change.before), _text(change.after)
     console.out(f"{verb}  {change.key}  {before} → {after}  ({place})")
+    if change.target == "stored" and not change.dry_run:
+        console.note("functions and jobs follow with: negmem sync")
 
 
 def draw_history(console: Console, found: ConfigHistory) -> None:
