@@ -12,6 +12,7 @@ from negmem.core import installation
 from negmem.core.evolution import dedup, prune
 from negmem.core.evolution.dedup_options import options
 from negmem.core.evolution.stores import store_of
+from negmem.core.governance.decisions import history
 from negmem.core.learning import entities, learnings, namespaces
 from negmem.core.models.dedup import Deduplicated
 from negmem.core.session import Session, open_session
@@ -172,6 +173,8 @@ def test_an_id_that_was_merged_away_can_be_given_again(session: Session) -> None
     assert done.removed == 1 and done.run_id is not None
     gone = "b" if done.pairs[0].survivor == entities.show(
         session, "amy", "a", namespace="user").entity.id else "a"  # fmt: skip
+    (entry,) = history(session, "amy").entries
+    assert entry.subject == f"entities:{done.pairs[0].loser}" and entry.decision == "delete"
     again = entities.add(session, "amy", gone, entity_type="tool", name="Other", namespace="user")
     assert again.action == "added"
     assert dedup.undo(session, chosen, done.run_id).restored == 1

@@ -15,6 +15,7 @@ from negmem.core.evolution.dedup_stores import SqlStore
 from negmem.core.learning import entity_rows, items
 from negmem.core.learning.access import Owner, access_of
 from negmem.core.merging import Merge, Text
+from negmem.core.on_trail import record_removed
 from negmem.core.session import Session
 from negmem.core.text.exact_key import exact_key
 
@@ -53,6 +54,10 @@ class SharedStore(SqlStore, ABC):
         access_of(self._session, self._asking).require(self._owner, "write")
         items.lock_store(self._session, self._owner, self.name)
 
+    def _record(self, table: str, ids: Sequence[UUID], said: str) -> None:
+        """What is taken away of one person is on the trail."""
+        record_removed(self._session, self._owner.person, [f"{table}:{one}" for one in ids], said)
+
     def _embed(self, ids: Sequence[UUID]) -> None:
         for one in ids:
             items.embed(self._session, self._owner, self.name, one)
@@ -79,6 +84,7 @@ class LearningStore(SharedStore):
                 items.unindex(self._session, self._owner, self.name, everyone)
                 pairs = Jsonb([{"survivor": str(s), "loser": str(gone)} for s, gone in done])
                 changed = self._rows("learning_merge", {"pairs": pairs, "run_id": run_id})
+                self._record("learnings", [gone for _, gone in done], "merged by curator dedup")
                 items.index(self._session, self._owner, self.name, everyone)
             return done, [row["id"] for row in changed]
 
@@ -99,6 +105,7 @@ class LearningStore(SharedStore):
                     items.unindex(self._session, self._owner, self.name, chosen)
                     values = {**self.scope, "ids": chosen, "reason": reason}
                     self._session.database.execute(self.queries, "learning_prune", values)
+                    self._record("learnings", chosen, "curator prune")
             return chosen
 
         return [str(one) for one in items.retried(work)]
@@ -182,6 +189,8 @@ class EntityStore(SharedStore):
                 self._alone()
                 touched = self._begin([r["id"] for r in self._rows("entity_touched", {"ids": ids})])
                 rows = self._rows("entity_merge", asked)
+                gone = [row["loser"] for row in rows]
+                self._record("entities", gone, "merged by curator dedup")
                 items.index(self._session, self._owner, self.name, touched)
             return [(row["survivor"], row["loser"]) for row in rows], touched
 
@@ -226,6 +235,7 @@ class EntityStore(SharedStore):
                 if chosen:
                     values = {**self.scope, "ids": chosen, "reason": reason}
                     self._session.database.execute(self.queries, "entity_prune", values)
+                    self._record("entities", touched, "curator prune of facts and events")
                     items.index(self._session, self._owner, self.name, touched)
             return chosen, touched
 
