@@ -174,7 +174,7 @@ def test_an_id_that_was_merged_away_can_be_given_again(session: Session) -> None
     gone = "b" if done.pairs[0].survivor == entities.show(
         session, "amy", "a", namespace="user").entity.id else "a"  # fmt: skip
     (entry,) = history(session, "amy").entries
-    assert entry.subject == f"entities:{done.pairs[0].loser}" and entry.decision == "delete"
+    assert entry.subject == f"entities:{done.pairs[0].removed}" and entry.decision == "delete"
     again = entities.add(session, "amy", gone, entity_type="tool", name="Other", namespace="user")
     assert again.action == "added"
     assert dedup.undo(session, chosen, done.run_id).restored == 1
