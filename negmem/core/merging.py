@@ -187,6 +187,9 @@ def guard_between(
     """
     if str(other.id) in one.kept_apart or str(one.id) in other.kept_apart:
         return "kept_apart", False
+    if set(one.kept_apart) & set(other.kept_apart):
+        # Both had gone for one that stayed, and were brought back from it.
+        return "kept_apart", False
     is_dated = _DEICTIC.search(one.content) or _DEICTIC.search(other.content)
     if is_dated and _utc_day(one.moment) != _utc_day(other.moment):
         return "day", False
@@ -225,7 +228,8 @@ def rank(text: Text) -> tuple[Any, ...]:
         not text.is_pinned,
         not text.took_in,
         -text.access_count,
-        -len(text.content),
+        # Bullets, marks and blanks say nothing: of what is alike to the letter the first stays.
+        -len(exact_key(text.content) or ""),
         text.moment,
         text.position or 0,
         text.created_at,

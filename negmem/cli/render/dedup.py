@@ -39,7 +39,10 @@ def draw_deduplicated(console: Console, done: Deduplicated) -> None:
         console.out(f"{verb} {done.restored:,} · {done.kept:,} are live")
         return
     for pair in done.pairs:
-        how = "same to the letter" if pair.exact else f"similarity {pair.similarity or 0:.2f}"
+        how = f"similarity {pair.similarity or 0:.2f}"
+        if pair.exact:
+            is_equal = pair.survivor_content == pair.removed_content
+            how = "same to the letter" if is_equal else "same but for case and marks"
         if pair.similarity is None and not pair.exact:
             how = "same by rule"
         _draw_pair(
