@@ -84,9 +84,17 @@ def watched(seen: Callable[[], str]) -> Iterator[list[str]]:
         thread.join()
 
 
+@pytest.fixture
+def home(tmp_path: Path) -> Iterator[Path]:
+    """A home of its own: `db` starts its server there, which ends with the test."""
+    place = tmp_path / "home"
+    yield place
+    embedded.stop(place)
+
+
 @pytest.mark.servers("full")
 def test_no_secret_is_told_stored_or_listed(
-    run_cli: CliRunner, database: TestDatabase, tmp_path: Path
+    run_cli: CliRunner, database: TestDatabase, tmp_path: Path, home: Path
 ) -> None:
     place = urlsplit(database.server.password_dsn or "")
     escaped = PASSWORD.replace("'", "''")
@@ -113,7 +121,6 @@ def test_no_secret_is_told_stored_or_listed(
         write_lines(
             tmp_path / "talk.jsonl", [conversation("谈话", "我住在杭州", "好", "I like tea")]
         )
-        home = tmp_path / "home"
         env = {
             **{k: v for k, v in run_cli.env.items() if not k.startswith(("NEGMEM", "PG"))},
             "NEGMEM_HOME": str(home),
