@@ -91,8 +91,8 @@ class AsyncMemory:
         self.profile = AsyncProfiles(self)
         self.entity = AsyncEntities(self)
         self.learn = AsyncLearnings(self)
+        self.decision = AsyncDecisions(self)
         self.namespace = AsyncNamespaces(self)
-        self.tools = AsyncTools(self)
         self.proposals = AsyncProposals(self)
         self.tools = AsyncTools(self)
         self.automation = AsyncAutomation(self)
@@ -242,6 +242,17 @@ class AsyncLearnings(_Noun):
     undo = _awaited_of("learn", api.Learnings.undo)
 
 
+class AsyncDecisions(_Noun):
+    """`mem.decision`: what agents chose for a user and why, and what came of it."""
+
+    add = _awaited_of("decision", api.Decisions.add)
+    list = _awaited_of("decision", api.Decisions.list)
+    show = _awaited_of("decision", api.Decisions.show)
+    outcome = _awaited_of("decision", api.Decisions.outcome)
+    rm = _awaited_of("decision", api.Decisions.rm)
+    undo = _awaited_of("decision", api.Decisions.undo)
+
+
 class AsyncNamespaces(_Noun):
     """`mem.namespace`: who shares learned knowledge and entities."""
 
@@ -258,6 +269,10 @@ class AsyncProposals(_Noun):
     show = _awaited_of("proposals", api.Proposals.show)
     approve = _awaited_of("proposals", api.Proposals.approve)
     reject = _awaited_of("proposals", api.Proposals.reject)
+    edit = _awaited_of("proposals", api.Proposals.edit)
+    approve_all = _awaited_of("proposals", api.Proposals.approve_all)
+    reject_all = _awaited_of("proposals", api.Proposals.reject_all)
+    export = _awaited_of("proposals", api.Proposals.export)
 
 
 class AsyncInstructions(_Noun):

@@ -8,6 +8,7 @@ from negmem.api.benchmarks import Benchmarks
 from negmem.api.consolidation import Consolidation
 from negmem.api.core_blocks import Core
 from negmem.api.curator import Curator
+from negmem.api.decisions import Decisions
 from negmem.api.embeddings import Embeddings
 from negmem.api.entities import Entities
 from negmem.api.facts import Conflicts, Facts
@@ -32,6 +33,7 @@ __all__ = [
     "Consolidation",
     "Core",
     "Curator",
+    "Decisions",
     "Embeddings",
     "Entities",
     "Facts",

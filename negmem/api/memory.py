@@ -18,6 +18,7 @@ from negmem.api.benchmarks import Benchmarks
 from negmem.api.consolidation import Consolidation
 from negmem.api.core_blocks import Core
 from negmem.api.curator import Curator
+from negmem.api.decisions import Decisions
 from negmem.api.embeddings import Embeddings
 from negmem.api.entities import Entities
 from negmem.api.facts import Conflicts, Facts
@@ -107,6 +108,7 @@ class Memory:
         self.profile = Profiles(self)
         self.entity = Entities(self)
         self.learn = Learnings(self)
+        self.decision = Decisions(self)
         self.namespace = Namespaces(self)
         self.proposals = Proposals(self)
         self.tools = Tools(self)

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from negmem.api.arguments import Noun, user_of
 
 if TYPE_CHECKING:
-    from negmem.core.models.proposal import ProposalDecision, ProposalList, ProposalShown
+    from negmem.core.models.proposal import (
+        ProposalDecision,
+        ProposalDecisions,
+        ProposalEdited,
+        ProposalExport,
+        ProposalList,
+        ProposalShown,
+    )
 
 
 class Proposals(Noun):
@@ -20,11 +29,17 @@ class Proposals(Noun):
         user: str | None = None,
         namespace: str | None = None,
         store: str | None = None,
+        op: str | None = None,
+        agent: str | None = None,
+        min_confidence: float | None = None,
         status: str | None = None,
         limit: int = 20,
         offset: int = 0,
     ) -> ProposalList:
-        """A page of proposals, what waits first; with `user` what that user may see."""
+        """A page of proposals, what waits first; with `user` what that user may see.
+
+        Args: op, add, update or delete; status, `waiting` for all that can be decided on.
+        """
         from negmem.core.learning import proposals
 
         return proposals.list_proposals(
@@ -32,6 +47,9 @@ class Proposals(Noun):
             None if user is None else user_of(user),
             namespace=namespace,
             store=store,
+            op=op,
+            agent=agent,
+            min_confidence=min_confidence,
             status=status,
             limit=limit,
             offset=offset,
@@ -90,3 +108,124 @@ class Proposals(Noun):
             reason=reason,
             dry_run=dry_run,
         )
+
+    def edit(
+        self,
+        id: UUID | str,
+        changes: Mapping[str, Any],
+        *,
+        user: str | None = None,
+        actor: str | None = None,
+        dry_run: bool = False,
+    ) -> ProposalEdited:
+        """Change arguments of a proposal before it is approved; None takes one away.
+
+        What was proposed is kept. In mode hitl who edits may not approve.
+        """
+        from negmem.core.learning import proposal_edits, proposals
+
+        return proposal_edits.edit(
+            self._owner.session,
+            proposals.parse_id(id),
+            changes,
+            user=None if user is None else user_of(user),
+            actor=actor,
+            dry_run=dry_run,
+        )
+
+    def approve_all(
+        self,
+        ids: Sequence[UUID | str] | None = None,
+        *,
+        user: str | None = None,
+        namespace: str | None = None,
+        store: str | None = None,
+        op: str | None = None,
+        agent: str | None = None,
+        min_confidence: float | None = None,
+        actor: str | None = None,
+        reason: str | None = None,
+        dry_run: bool = False,
+    ) -> ProposalDecisions:
+        """Approve those of `ids`, or all that wait and that the filter names, each as if alone.
+
+        What is refused is in `left` and keeps no other back.
+        """
+        from negmem.core.learning import proposal_batches
+
+        wanted = {"namespace": namespace, "store": store, "op": op, "agent": agent}
+        return proposal_batches.approve_all(
+            self._owner.session,
+            self._which(ids, user, {**wanted, "min_confidence": min_confidence}),
+            user=None if user is None else user_of(user),
+            actor=actor,
+            reason=reason,
+            dry_run=dry_run,
+        )
+
+    def reject_all(
+        self,
+        ids: Sequence[UUID | str] | None = None,
+        *,
+        user: str | None = None,
+        namespace: str | None = None,
+        store: str | None = None,
+        op: str | None = None,
+        agent: str | None = None,
+        min_confidence: float | None = None,
+        actor: str | None = None,
+        reason: str | None = None,
+        dry_run: bool = False,
+    ) -> ProposalDecisions:
+        """Reject those of `ids`, or all that wait and that the filter names, each as if alone."""
+        from negmem.core.learning import proposal_batches
+
+        wanted = {"namespace": namespace, "store": store, "op": op, "agent": agent}
+        return proposal_batches.reject_all(
+            self._owner.session,
+            self._which(ids, user, {**wanted, "min_confidence": min_confidence}),
+            user=None if user is None else user_of(user),
+            actor=actor,
+            reason=reason,
+            dry_run=dry_run,
+        )
+
+    def export(
+        self,
+        path: str | Path,
+        *,
+        user: str | None = None,
+        namespace: str | None = None,
+        store: str | None = None,
+        op: str | None = None,
+        agent: str | None = None,
+        min_confidence: float | None = None,
+        status: str | None = None,
+    ) -> ProposalExport:
+        """Write proposals to a file, a line of JSON each, what waits first."""
+        from negmem.core.learning import proposal_batches
+
+        return proposal_batches.export_to_file(
+            self._owner.session,
+            Path(path),
+            None if user is None else user_of(user),
+            namespace=namespace,
+            store=store,
+            op=op,
+            agent=agent,
+            min_confidence=min_confidence,
+            status=status,
+        )
+
+    def _which(
+        self,
+        ids: Sequence[UUID | str] | None,
+        user: str | None,
+        wanted: Mapping[str, Any],
+    ) -> Sequence[UUID]:
+        from negmem.core.learning import proposal_batches, proposals
+
+        if ids is not None:
+            return [proposals.parse_id(one) for one in ids]
+        whose = None if user is None else user_of(user)
+        return proposal_batches.waiting(self._owner.session, whose, **wanted)

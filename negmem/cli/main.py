@@ -39,6 +39,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "profile": ("profile", "Profiles: who a user is, field by field."),
     "entity": ("entity", "Entities: people, firms and things."),
     "learn": ("learn", "Learned knowledge: lessons, searched before they are saved."),
+    "decision": ("decision", "What agents chose for a user and why, and what came of it."),
     "proposals": ("proposals", "Writes that wait for a person."),
     "namespace": ("namespace", "Namespaces: who shares what."),
     "tools": ("tools", "The tools of agents: list, schemas, and a call by hand."),

@@ -27,8 +27,9 @@ from negmem.errors import NegmemError
 
 StoreName = Literal["profile", "memory", "entity", "knowledge"]
 Op = Literal["add", "update", "delete"]
+OPS = ("add", "update", "delete")
 STORES: tuple[StoreName, ...] = ("profile", "memory", "entity", "knowledge")
-WAITING = ("pending", "stale", "failed")
+WAITING = ("pending", "edited", "stale", "failed")
 AGENT = "agent"
 """Who proposes where a tool was called and no agent was named."""
 EXPIRY_DAYS = 30
@@ -215,7 +216,7 @@ def propose(session: Session, act: Act, user: str | None, given: Mapping[str, An
     access_of(session, user).require(target.owner, "write")
     by = acting_of(session)
     payload, flags = guard_of(session).screen_value(
-        {"act": act.name, "arguments": {k: _stored(v) for k, v in given.items()}}
+        {"act": act.name, "arguments": stored_arguments(given)}
     )
     evidence, more = guard_of(session).screen_value([dict(one) for one in by.evidence])
     payload = {**payload, "flags": {**flags, **more}}
@@ -301,6 +302,11 @@ def together(session: Session, texts: Sequence[str]) -> Iterator[None]:
         session.vectors_at_hand = session.vectors_due = None
     for owner, kind, item in dict.fromkeys(due):
         items.embed(session, owner, kind, item)
+
+
+def stored_arguments(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of a call as JSON values, as a proposal keeps them."""
+    return {name: _stored(value) for name, value in given.items()}
 
 
 def _stored(value: Any) -> Any:

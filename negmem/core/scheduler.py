@@ -25,6 +25,7 @@ from negmem.core.automation.run_history import purge
 from negmem.core.evolution import retention_purge
 from negmem.core.formation.standby import Standby
 from negmem.core.formulas.due_times import due_after, due_before
+from negmem.core.learning import proposals
 from negmem.core.models.job import ScheduledJob, SchedulerLeader, SchedulerRun, SchedulerStatus
 from negmem.core.models.schedule import EverySeconds, parse_cron
 from negmem.core.session import Session
@@ -268,8 +269,19 @@ class Scheduler:
         del self.session.warnings[known:]
         if done.automation_runs or done.job_run_details:
             self.emit("runs_purged", own=done.automation_runs, of_pg_cron=done.job_run_details or 0)
+        self._expire()
         if self.session.config.retention.purge_daily:
             self._purge()
+
+    def _expire(self) -> None:
+        """Proposals that waited beyond their time, of the session's app."""
+        try:
+            late = proposals.expire(self.session, self.database)
+        except NegmemError as error:
+            self.emit("expiry_failed", code=error.code, why=error.why or error.message)
+            return
+        if late:
+            self.emit("proposals_expired", proposals=late)
 
     def _purge(self) -> None:
         """What is over its lifetime, of the session's app."""

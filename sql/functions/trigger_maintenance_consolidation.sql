@@ -4,6 +4,8 @@
 -- and so is one whose job still waits or runs. Users who are paused, held or being erased are left out.
 -- p_app_name NULL means the main app and every app without a config of its own.
 --
+-- Proposals that waited beyond their time are written down as expired.
+--
 -- Callers:    the job trigger_consolidation; operators by hand.
 -- Locks:      a transaction-level advisory lock per scope: a second run says "skipped, already running"
 --             and returns 0.
@@ -42,6 +44,7 @@ BEGIN
         RETURN 0;
     END IF;
 
+    PERFORM expire_proposals(p_app_name);
     WITH queued AS (
         INSERT INTO consolidation_jobs (user_id, app_name, thread_id, job_type, created_at)
         SELECT g.user_id, g.app_name, g.id, 'full_consolidation', clock_timestamp()

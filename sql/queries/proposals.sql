@@ -2,12 +2,14 @@
 
 -- name: same
 -- params: owner_kind, owner, app_name, payload, quiet_days
--- returns: a proposal of the very same that waits, or was rejected not long ago
+-- returns: a proposal of the very same that waits, or was rejected not long ago; one that was edited since is the same as
+--   what it was, and as what it is
 SELECT p.id, p.status::text AS status
 FROM :"schema".proposals AS p
 WHERE p.owner_kind = %(owner_kind)s::varchar AND p.owner = %(owner)s::varchar AND p.app_name = %(app_name)s::varchar
-    AND p.payload = %(payload)s::jsonb
-    AND ((p.status IN ('pending', 'stale', 'failed') AND p.expires_at > now())
+    AND p.payload ->> 'act' = %(payload)s::jsonb ->> 'act'
+    AND %(payload)s::jsonb -> 'arguments' IN (p.payload -> 'arguments', p.payload -> 'proposed')
+    AND ((p.status IN ('pending', 'edited', 'stale', 'failed') AND p.expires_at > now())
         OR (p.status = 'rejected' AND p.decided_at > now() - make_interval(days => %(quiet_days)s::integer)))
 ORDER BY p.created_at DESC, p.id
 LIMIT 1;
@@ -28,7 +30,7 @@ VALUES (%(owner_kind)s::varchar, %(owner)s::varchar, %(app_name)s::varchar, %(us
 RETURNING id;
 
 -- name: list
--- params: app_name, owner_kinds, owners, id, user_id, store, status, row_limit, row_offset
+-- params: app_name, owner_kinds, owners, id, store, op, agent_id, min_confidence, status, row_limit, row_offset
 -- returns: what waits, oldest first, then what was decided, newest first; total counts all pages. What waits beyond its
 --   time is expired, whether that was written down yet or not. NULL for owners: those of the whole app
 SELECT p.owner_kind::text AS owner_kind, p.owner::text AS owner, p.id, s.status, p.store::text AS store, p.op::text AS op,
@@ -38,24 +40,27 @@ SELECT p.owner_kind::text AS owner_kind, p.owner::text AS owner, p.id, s.status,
     p.applied_id, p.expires_at, p.created_at, count(*) OVER () AS total
 FROM :"schema".proposals AS p
 CROSS JOIN LATERAL (
-    SELECT CASE WHEN p.status IN ('pending', 'stale', 'failed') AND p.expires_at <= now() THEN 'expired'
+    SELECT CASE WHEN p.status IN ('pending', 'edited', 'stale', 'failed') AND p.expires_at <= now() THEN 'expired'
         ELSE p.status::text END AS status
 ) AS s
 WHERE p.app_name = %(app_name)s::varchar
     AND (%(owner_kinds)s::text[] IS NULL OR (p.owner_kind, p.owner) IN (
         SELECT o.kind, o.name FROM unnest(%(owner_kinds)s::text[], %(owners)s::text[]) AS o (kind, name)))
     AND (%(id)s::uuid IS NULL OR p.id = %(id)s::uuid)
-    AND (%(user_id)s::text IS NULL OR p.user_id = %(user_id)s::text)
     AND (%(store)s::text IS NULL OR p.store = %(store)s::text)
-    AND (%(status)s::text IS NULL OR s.status = %(status)s::text)
-ORDER BY s.status NOT IN ('pending', 'stale', 'failed'),
-    CASE WHEN s.status IN ('pending', 'stale', 'failed') THEN p.created_at END,
+    AND (%(op)s::text IS NULL OR p.op = %(op)s::text)
+    AND (%(agent_id)s::text IS NULL OR p.agent_id = %(agent_id)s::text)
+    AND (%(min_confidence)s::float8 IS NULL OR p.confidence >= %(min_confidence)s::float8)
+    AND (%(status)s::text IS NULL OR s.status = %(status)s::text
+        OR %(status)s::text = 'waiting' AND s.status IN ('pending', 'edited', 'stale', 'failed'))
+ORDER BY s.status NOT IN ('pending', 'edited', 'stale', 'failed'),
+    CASE WHEN s.status IN ('pending', 'edited', 'stale', 'failed') THEN p.created_at END,
     p.decided_at DESC NULLS LAST, p.id
 LIMIT %(row_limit)s::integer OFFSET %(row_offset)s::integer;
 
 -- name: lock
 -- params: owner_kind, owner, app_name, id
-SELECT p.status::text AS status, p.expires_at <= now() AS is_late, p.decided_by, p.reason, p.applied_id
+SELECT p.status::text AS status, p.payload, p.expires_at <= now() AS is_late, p.decided_by, p.reason, p.applied_id
 FROM :"schema".proposals AS p
 WHERE p.owner_kind = %(owner_kind)s::varchar AND p.owner = %(owner)s::varchar AND p.app_name = %(app_name)s::varchar
     AND p.id = %(id)s::uuid
@@ -69,12 +74,20 @@ SET status = %(status)s::varchar, decided_by = %(decided_by)s::text, decided_at 
 WHERE p.owner_kind = %(owner_kind)s::varchar AND p.owner = %(owner)s::varchar AND p.app_name = %(app_name)s::varchar
     AND p.id = %(id)s::uuid;
 
+-- name: edit
+-- params: owner_kind, owner, app_name, id, payload, before, target_id, target_version
+-- returns: a row where the proposal still waits, and nobody edited it meanwhile
+UPDATE :"schema".proposals AS p
+SET payload = %(payload)s::jsonb, status = 'edited', target_id = %(target_id)s::uuid,
+    target_version = %(target_version)s::integer, reason = NULL, decided_by = NULL, decided_at = NULL
+WHERE p.owner_kind = %(owner_kind)s::varchar AND p.owner = %(owner)s::varchar AND p.app_name = %(app_name)s::varchar
+    AND p.id = %(id)s::uuid AND p.payload = %(before)s::jsonb AND p.expires_at > now()
+    AND p.status IN ('pending', 'edited', 'stale', 'failed')
+RETURNING p.id;
+
 -- name: expire
 -- params: app_name
--- What waited beyond its time is never applied.
-UPDATE :"schema".proposals AS p
-SET status = 'expired', decided_at = now()
-WHERE p.app_name = %(app_name)s::varchar AND p.status IN ('pending', 'stale', 'failed') AND p.expires_at <= now();
+SELECT :"schema".expire_proposals(%(app_name)s::text) AS expired;
 
 -- name: fact
 -- params: user_id, app_name, fact_type, keys, ids

@@ -59,15 +59,16 @@ WHERE t.user_id = %(user_id)s::varchar AND t.app_name = %(app_name)s::varchar AN
     AND t.metadata -> 'learning' IS DISTINCT FROM %(learning)s::jsonb;
 
 -- name: decisions
--- params: user_id, app_name, id, query, decision_type, agent_id, days, row_limit, row_offset
+-- params: user_id, app_name, id, query, decision_type, agent_id, days, removed, row_limit, row_offset
 -- returns: decisions made for the user, newest first; total counts all pages
 SELECT d.id, d.decision, d.reasoning, d.decision_type::text AS decision_type, d.context, d.alternatives, d.confidence,
     d.outcome, d.outcome_quality::text AS outcome_quality, d.tags, d.agent_id::text AS agent, d.team_id::text AS team,
-    t.external_id::text AS thread, d.version, d.created_at, d.updated_at, count(*) OVER () AS total
+    t.external_id::text AS thread, d.version, d.created_at, d.updated_at, d.deleted_at, count(*) OVER () AS total
 FROM :"schema".decisions AS d
 LEFT JOIN :"schema".threads AS t
     ON t.user_id = d.user_id AND t.app_name = d.app_name AND t.id = d.thread_id
-WHERE d.user_id = %(user_id)s::varchar AND d.app_name = %(app_name)s::varchar AND d.deleted_at IS NULL
+WHERE d.user_id = %(user_id)s::varchar AND d.app_name = %(app_name)s::varchar
+    AND (%(removed)s::boolean IS NULL OR (d.deleted_at IS NOT NULL) = %(removed)s::boolean)
     AND (%(id)s::uuid IS NULL OR d.id = %(id)s::uuid)
     AND (%(decision_type)s::text IS NULL OR d.decision_type = %(decision_type)s::text)
     AND (%(agent_id)s::text IS NULL OR d.agent_id = %(agent_id)s::text)
@@ -91,12 +92,16 @@ VALUES (%(user_id)s::varchar, %(app_name)s::varchar, %(agent_id)s::varchar, %(te
     %(confidence)s::float8, %(tags)s::text[])
 RETURNING id;
 
--- name: record_outcome
--- params: user_id, app_name, id, outcome, outcome_quality
--- returns: a row where the decision is there
+-- name: lock_decision
+-- params: user_id, app_name, id
+SELECT d.version, d.outcome, d.outcome_quality::text AS outcome_quality, d.deleted_at IS NOT NULL AS removed
+FROM :"schema".decisions AS d
+WHERE d.user_id = %(user_id)s::varchar AND d.app_name = %(app_name)s::varchar AND d.id = %(id)s::uuid
+FOR UPDATE;
+
+-- name: change_decision
+-- params: user_id, app_name, id, outcome, outcome_quality, removed
 UPDATE :"schema".decisions AS d
 SET outcome = %(outcome)s::text, outcome_quality = %(outcome_quality)s::varchar, version = d.version + 1,
-    updated_at = now()
-WHERE d.user_id = %(user_id)s::varchar AND d.app_name = %(app_name)s::varchar AND d.id = %(id)s::uuid
-    AND d.deleted_at IS NULL
-RETURNING d.id;
+    updated_at = now(), deleted_at = CASE WHEN %(removed)s::boolean THEN COALESCE(d.deleted_at, now()) END
+WHERE d.user_id = %(user_id)s::varchar AND d.app_name = %(app_name)s::varchar AND d.id = %(id)s::uuid;

@@ -12,6 +12,7 @@ from negmem.cli.tree import whole_tree
 from negmem.core import associations, core_blocks, facts, memories
 from negmem.core.formation.ingest import Ingest, IngestOptions
 from negmem.core.governance.registry import TABLES, owner_column
+from negmem.core.learning import decision_log
 from tests.support.cli import CliRunner
 from tests.support.databases import TestDatabase
 from tests.support.ingesting import conversation, session_on, write_lines
@@ -34,6 +35,7 @@ REFUSED = (
     "profile unset preferred_name",
     "core rm persona",
     "learn rm LEARNING",
+    "decision rm DECISION",
     "entity rm firm-a --namespace user",
     "audit delete MEMORY",
     "audit anonymize MEMORY",
@@ -69,9 +71,9 @@ HARMLESS = (
 OTHERS = """
     audit retain, automation disable, automation enable, automation purge, automation reconcile, automation run,
     completions install, config set, conflict resolve, db migrate, db start, db stop, db upgrade, demo, doctor,
-    embed migrate, entity event, entity fact, entity relate, entity replace, entity undo, fact restore, feedback, init, instruction set, learn save,
+    decision add, decision outcome, decision undo, embed migrate, entity event, entity fact, entity relate, entity replace, entity undo, fact restore, feedback, init, instruction set, learn save,
     memory link, memory pin, memory restore, memory unpin, metrics, namespace create, namespace grant, namespace revoke,
-    profile undo, proposals approve, proposals reject, sync, tools call, user hold, user pause, user release, user resume
+    profile undo, proposals approve, proposals approve-all, proposals edit, proposals reject, proposals reject-all, sync, tools call, user hold, user pause, user release, user resume
 """
 
 
@@ -117,12 +119,13 @@ def fill(database: TestDatabase, negmem: CliRunner, folder: Path) -> dict[str, s
     lines = [
         conversation("谈话", f"我住在杭州 {MAIL}", "好的", "same words", "same words", user=USER)
     ]
-    with session_on(database) as session:
+    with session_on(database, **{"learning.decision_log.enabled": "true"}) as session:
+        decided = decision_log.log_decision(session, USER, f"先退款 {MAIL}").decision
         Ingest(session, IngestOptions(path=str(write_lines(folder / "talk.jsonl", lines)))).run()
         first = memories.add(session, USER, f"第一句 {MAIL}").memory
         other = memories.add(session, USER, "第二句").memory
         fact = facts.set_fact(session, USER, "profile", "city", "杭州").fact
-        assert first is not None and other is not None and fact is not None
+        assert first is not None and other is not None and fact is not None and decided is not None
         associations.link(session, USER, first.id, other.id)
         core_blocks.set_block(session, USER, f"总是说中文 {MAIL}")
         facts.set_fact(session, USER, "profile", "preferred_name", "张伟")
@@ -145,9 +148,10 @@ def fill(database: TestDatabase, negmem: CliRunner, folder: Path) -> dict[str, s
         "OTHER": other.id,
         "FACT": fact.id,
         "LEARNING": UUID(saved["learning"]["id"]),
+        "DECISION": decided.id,
     }
-    decided: list[dict[str, Any]] = [{"memory_id": str(first.id), "decision": "delete"}]
-    (folder / "decisions.json").write_text(json.dumps(decided), encoding="utf-8")
+    wanted: list[dict[str, Any]] = [{"memory_id": str(first.id), "decision": "delete"}]
+    (folder / "decisions.json").write_text(json.dumps(wanted), encoding="utf-8")
     # Old enough that each sweep would take it.
     database.rows(
         "UPDATE negentropy.memories SET deleted_at = now() - interval '1 year' WHERE content = '好的'"

@@ -30,6 +30,7 @@ from negmem.core.learning.protocol import Bound, Item, Message, Processed, Recal
 from negmem.core.session import Session
 from negmem.errors import NegmemError, UsageError
 from tests.support.chat_server import ChatReply, ChatServer, chat_server, failed, said
+from tests.support.cli import CliRunner
 from tests.support.databases import TestDatabase
 from tests.support.embedder import FakeEmbedder
 from tests.support.ingesting import session_on
@@ -407,25 +408,56 @@ def test_a_session_is_its_users(database: TestDatabase) -> None:
         assert found["session_context"].items == ()
 
 
-def test_decisions_are_one_users(database: TestDatabase) -> None:
+def test_decisions_are_one_users(database: TestDatabase, negmem: CliRunner) -> None:
     with session_on(database, **ALL) as session:
         first = decision_log.log_decision(
             session, "alice", "用 PgBouncer", alternatives=["none"], confidence=0.7, tags=["db"]
-        )
+        ).decision
+        assert first is not None
         for number in range(101):
             decision_log.log_decision(session, "alice", f"choice {number}")
-        done = decision_log.record_outcome(session, "alice", first.id, "快了一倍", quality="good")
+        done = decision_log.record_outcome(
+            session, "alice", first.id, "快了一倍", quality="good"
+        ).decision
+        assert done is not None
         assert (done.outcome, done.outcome_quality, done.version) == ("快了一倍", "good", 2)
+        again = decision_log.record_outcome(session, "alice", first.id, "快了一倍", quality="good")
+        assert again.action == "unchanged"
         found = decision_log.search_decisions(session, "alice", "pgbouncer 快了").decisions
         assert [one.id for one in found] == [first.id]
         for act in (
             lambda: decision_log.record_outcome(session, "bob", first.id, "x"),
             lambda: decision_log.record_outcome(session, "alice", first.id, "x", quality="fine"),
             lambda: decision_log.log_decision(session, "alice", " "),
+            lambda: decision_log.remove(session, "bob", first.id),
+            lambda: decision_log.undo(session, "bob", first.id),
+            lambda: decision_log.show(session, "bob", first.id),
         ):
             with pytest.raises(NegmemError):
                 act()
         assert decision_log.search_decisions(session, "bob").total == 0
+
+    id, whose = str(first.id), ("--user", "alice")
+    off = negmem("decision", "add", "x", *whose)
+    assert off.code == 1 and "store_off" in off.stderr
+    on = {"NEGMEM_LEARNING__DECISION_LOG__ENABLED": "true"}
+    negmem = CliRunner({**negmem.env, **on}, negmem.cwd)
+    made = negmem(
+        "decision", "add", "退款", "--thread", "nowhere", "--agent", "a1", *whose, "--json"
+    )
+    assert made.ok().json["decision"]["agent"] == "a1"
+    assert [one["code"] for one in made.json["warnings"]] == ["thread_unknown"]
+    negmem("decision", "outcome", id, "慢了", "--quality", "bad", *whose).ok()
+    assert "(good)" in negmem("decision", "undo", id, *whose).ok().stdout
+    assert "would be removed" in negmem("decision", "rm", id, *whose, "--dry-run").stdout
+    negmem("decision", "rm", id, "--reason", "outdated", *whose).ok()
+    assert negmem("decision", "outcome", id, "x", *whose).code == 1
+    assert negmem("decision", "list", "--query", "pgbouncer", *whose, "--json").json["total"] == 0
+    assert negmem("decision", "list", "--deleted", *whose, "--json").json["total"] == 1
+    shown = negmem("decision", "show", id, *whose)
+    assert "removed: outdated" in shown.stdout and f"negmem decision undo {id}" in shown.stdout
+    back = negmem("decision", "undo", id, *whose, "--json").ok().json["decision"]
+    assert (back["outcome"], back["deleted_at"]) == ("快了一倍", None)
 
 
 def test_the_api_takes_the_arguments_of_the_reference(database: TestDatabase) -> None:

@@ -43,6 +43,7 @@ from negmem.core.learning import (
     observations,
     picture,
     profile,
+    proposal_edits,
     proposals,
 )
 from negmem.core.learning.access import Owner
@@ -94,6 +95,8 @@ NO_TEXT = {
     "learning.processing": "counts and job states",
     "learning.proposals.approve": "ids, and the words of who decided",
     "learning.proposals.reject": "ids, and the words of who decided",
+    "learning.proposal_batches": "ids, and what list_proposals gives, which is gated",
+    "learning.proposals.located": "part of what show and edit answer, which are gated",
     "learning.namespaces": "names of users and teams",
     "learning.origins": "parts of what a store shows, which is gated",
     "learning.items.versions_of": "part of the versions of a store, which are gated",
@@ -127,10 +130,11 @@ READING = """
     report, memory list, memory history, memory show, memory edit, memory add, memory links, memory topics, core show, core set, core rm,
     summary show, summary refresh, search, context, recall, curator prune, curator dedup, fact set,
     retention preview, retention curve, retention explain,
-    proposals list, proposals show, user picture,
+    proposals list, proposals show, proposals edit, proposals export, user picture,
     profile show, profile set, profile unset, profile undo,
     entity replace, entity rm, entity undo,
     entity add, entity fact, entity event, entity relate, entity list, entity show, entity search,
+    decision add, decision list, decision show, decision outcome, decision rm, decision undo,
     learn save, learn search, learn list, learn show, learn edit, learn rm, learn versions, learn undo,
     fact list, fact show, fact history, fact search, conflict list, conflict show, conflict resolve
 """
@@ -140,7 +144,7 @@ NOT_READING = """
     audit erase, audit replay, user show, user pause, user resume, user hold, user release,
     retention run, retention purge, pii scan, pii fix, audit export, audit disclose, import, bench judge, bench load, bench history, fact rm, fact restore, embed status, embed migrate, init, doctor, demo, db start, db stop, db status, db url, db psql, db migrate, db upgrade, config show,
     config set, config export, config history, config validate, config schema, config path, sync, diff, automation show,
-    proposals approve, proposals reject, automation enable, automation disable, automation reconcile, automation run, automation logs,
+    proposals approve, proposals reject, proposals approve-all, proposals reject-all, automation enable, automation disable, automation reconcile, automation run, automation logs,
     automation purge, automation export, scheduler run, scheduler status, ingest, consolidate, memory rm,
     memory restore, memory pin, memory unpin, memory link, memory unlink, instruction set, instruction list,
     instruction show, namespace create, namespace list, namespace grant, namespace revoke, feedback, metrics, bench retrieval, completions show, completions install, uninstall
@@ -286,7 +290,14 @@ def observed(session: Session) -> Any:
 
 
 def decided(session: Session) -> Any:
-    return decision_log.log_decision(session, "alice", f"call {PHONE}")
+    return decision_log.log_decision(session, "alice", f"call {PHONE}").decision
+
+
+def taken_back(session: Session) -> Model:
+    """A decision that was removed and is there again."""
+    id = decided(session).id
+    decision_log.remove(session, "alice", id)
+    return decision_log.undo(session, "alice", id)
 
 
 def proposed(world: World) -> UUID:
@@ -376,10 +387,24 @@ CALLS: dict[str, Callable[[Session, World], Model]] = {
         proposals.list_proposals(s, "alice"),
     )[1],
     "learning.proposals.show": lambda s, w: proposals.show(s, None, proposed(w)),
-    "learning.decision_log.log_decision": lambda s, w: decided(s),
+    "learning.proposal_edits.edit": lambda s, w: proposal_edits.edit(
+        s, proposed(w), {"text": f"again {PHONE}"}
+    ),
+    "learning.decision_log.log_decision": lambda s, w: decision_log.log_decision(
+        s, "alice", f"call {PHONE}"
+    ),
+    "learning.decision_log.remove": lambda s, w: decision_log.remove(
+        s, "alice", decided(s).id, dry_run=True
+    ),
+    "learning.decision_log.undo": lambda s, w: taken_back(s),
+    "learning.decision_log.show": lambda s, w: decision_log.show(s, "alice", decided(s).id),
     "learning.decision_log.record_outcome": lambda s, w: decision_log.record_outcome(
         s, "alice", decided(s).id, f"called {PHONE}"
     ),
+    "learning.decision_log.list_decisions": lambda s, w: (
+        decided(s),
+        decision_log.list_decisions(s, "alice"),
+    )[1],
     "learning.decision_log.search_decisions": lambda s, w: (
         decided(s),
         decision_log.search_decisions(s, "alice"),
@@ -556,7 +581,10 @@ def test_commands_hold_it_too_in_text_and_json(world: World) -> None:
     with world.session("owner") as session:
         of_zhang = part(session)
         profile.set_field(session, "alice", "job", f"call {PHONE}")
+        decision = str(decided(session).id)
+        decision_log.record_outcome(session, "alice", UUID(decision), f"called {MAIL}")
     app = {"NEGMEM_DSN": world.dsn["app"], "NEGMEM_GOVERNANCE__PII__POLICY": "mark"}
+    app["NEGMEM_LEARNING__DECISION_LOG__ENABLED"] = "true"
     private = ("--user", "alice", "--namespace", "user")
     lines = [
         ("memory", "list", "--user", "alice"),
@@ -574,6 +602,8 @@ def test_commands_hold_it_too_in_text_and_json(world: World) -> None:
         ("entity", "undo", "zhang", *private, "--dry-run"),
         ("proposals", "list", "--user", "alice"),
         ("proposals", "show", str(proposed(world))),
+        ("proposals", "edit", str(proposed(world)), "--set", f"text=again {PHONE}", "--dry-run"),
+        ("proposals", "export", "--output", "out.jsonl"),
         ("profile", "set", "job", f"call {PHONE}", "--user", "alice"),
         ("profile", "unset", "邮箱", "--user", "alice", "--dry-run"),
         ("entity", "add", "x", "--type", "x", "--name", PHONE, *private),
@@ -602,6 +632,12 @@ def test_commands_hold_it_too_in_text_and_json(world: World) -> None:
         ("learn", "rm", str(world.lesson), "--user", "alice", "--dry-run"),
         ("learn", "versions", str(world.lesson), "--user", "alice"),
         ("learn", "undo", str(world.lesson), "--user", "alice", "--dry-run"),
+        ("decision", "add", f"call {PHONE}", "--user", "alice"),
+        ("decision", "list", "--user", "alice"),
+        ("decision", "show", decision, "--user", "alice"),
+        ("decision", "outcome", decision, f"call {PHONE}", "--user", "alice", "--dry-run"),
+        ("decision", "rm", decision, "--user", "alice", "--dry-run"),
+        ("decision", "undo", decision, "--user", "alice", "--dry-run"),
         ("fact", "set", "profile", "tel", PHONE, "--user", "alice"),
         ("fact", "list", "--user", "alice"),
         ("fact", "show", str(world.fact), "--user", "alice"),

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
-from collections.abc import Callable
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 import pytest
 
+import negmem as negmem_api
 from negmem.core import facts, memories, review
 from negmem.core.fact_writing import FactWrite, write_facts
 from negmem.core.learning import (
@@ -19,6 +26,7 @@ from negmem.core.learning import (
     learnings,
     observations,
     profile,
+    proposal_edits,
     proposals,
 )
 from negmem.core.review import ACTS, Acting, acting
@@ -28,6 +36,7 @@ from tests.support.cli import CliRunner
 from tests.support.databases import TestDatabase
 from tests.support.embedder import FakeEmbedder
 from tests.support.ingesting import session_on
+from tests.support.waiting import eventually
 
 PROPOSE = {f"learning.{store}.mode": "propose" for store in review.STORES}
 HITL = {f"learning.{store}.mode": "hitl" for store in review.STORES}
@@ -266,3 +275,142 @@ def test_hitl_wants_another_person(negmem: CliRunner, database: TestDatabase) ->
     gone = negmem("proposals", "reject", str(own))
     assert gone.code == 1 and re.search("proposal_decided", gone.stderr)
     assert "job" in negmem("profile", "show", "--user", "王芳").stdout
+
+
+def test_edited_before_it_is_approved(negmem: CliRunner, database: TestDatabase) -> None:
+    """What a person changes is written, what was proposed is kept; only what it says, never what it means."""
+    with session_on(database) as session:
+        stands = learnings.save(session, None, title="池", learning="池满时等待。").learning
+        assert stands is not None
+    bot = Acting(who="agent bot", agent="bot", evidence=({"turn": "1", "quote": "…"},))
+    with session_on(database, **HITL) as session:
+        with acting(session, bot):
+            made = learnings.save(
+                session, None, title="Retries", learning="Retry for ever.", tags=["sql"]
+            ).proposal_id
+        assert made is not None
+
+        def edit(changes: dict[str, Any], **more: Any) -> Any:
+            return proposal_edits.edit(session, made, changes, **more)
+
+        assert edit({"learning": "Retry thrice."}, dry_run=True).dry_run
+        assert waiting(session) == [made], "a dry run changes nothing"
+        done = edit({"learning": "Retry thrice.", "tags": ["sql", "重试"]}, actor="李老师")
+        assert [(c.field, c.before, c.after) for c in done.edited] == [
+            ("learning", "Retry for ever.", "Retry thrice."),
+            ("tags", ["sql"], ["sql", "重试"]),
+        ]
+        assert (done.proposal.status, done.proposal.edited_by) == ("edited", "李老师")
+        assert done.proposal.proposed["learning"] == "Retry for ever."
+        assert edit({"learning": "Retry thrice."}).edited == []
+        for fixed in ("namespace", "user", "anyway", "dry_run", "nonsense"):
+            refused("proposal_argument_unknown", lambda f=fixed: edit({f: "x"}))  # type: ignore[misc]
+        refused("learning_exists", lambda: edit({"learning": "池满时等待"}))
+        refused("text_refused", lambda: edit({"title": "  "}))
+        # The very same as it was proposed, and as it is now, is this proposal.
+        with acting(session, bot):
+            for said in ("Retry for ever.", "Retry thrice."):
+                tags = ["sql"] if "ever" in said else ["sql", "重试"]
+                again = learnings.save(session, None, title="Retries", learning=said, tags=tags)
+                assert again.proposal_id == made
+        refused("approver_is_proposer", lambda: proposals.approve(session, made, actor="李老师"))
+        refused("approver_is_proposer", lambda: proposals.approve(session, made, actor="agent bot"))
+
+        # Edited between the reading and the approval: nothing is approved that nobody read.
+        whole = session.database.whole
+
+        @contextmanager
+        def edited_meanwhile() -> Iterator[None]:
+            session.database.whole = whole  # type: ignore[method-assign]
+            with session_on(database, **HITL) as other:
+                proposal_edits.edit(other, made, {"title": "Pauses"}, actor="李老师")
+            with whole():
+                yield
+
+        session.database.whole = edited_meanwhile  # type: ignore[method-assign]
+        refused("version_conflict", lambda: proposals.approve(session, made, actor="王"))
+        assert proposals.show(session, None, made).proposal.status == "edited"
+        assert proposals.approve(session, made, actor="王").status == "applied"
+        refused("proposal_decided", lambda: edit({"title": "late"}))
+        kept = learnings.list_learnings(session, None, tags=["重试"]).learnings
+        assert [(one.learning, one.written_by) for one in kept] == [("Retry thrice.", "agent bot")]
+        assert kept[0].title == "Pauses"
+        shown = proposals.show(session, None, made).proposal
+        assert shown.decided_by == "王" and shown.edited_by == "李老师"
+
+
+def test_several_at_once_and_as_lines(
+    negmem: CliRunner, database: TestDatabase, tmp_path: Path
+) -> None:
+    with session_on(database, **PROPOSE) as session:
+        with acting(session, Acting(who="agent bot", agent="bot", confidence=0.9)):
+            entities.add(session, None, "acme", entity_type="company", name="Acme")
+            for word in ("one", "two"):
+                learnings.save(session, None, title=word, learning=f"Lesson {word}.")
+        profile.set_field(session, "王芳", "city", "杭州")
+        with session_on(database) as other:
+            learnings.save(other, None, title="2", learning="lesson two")
+    assert negmem("proposals", "approve-all").code == 2, "nobody to ask"
+    plan = negmem("proposals", "approve-all", "--agent", "bot", "--dry-run", "--json")
+    assert plan.code == 3 and len(plan.json["decided"]) == 2
+    done = negmem("proposals", "approve-all", "--agent", "bot", "--reason", "好", "--yes", "--json")
+    assert done.code == 3 and [one["code"] for one in done.json["left"]] == ["learning_exists"]
+    assert len(done.json["decided"]) == 2 and done.json["decided"][0]["status"] == "applied"
+    assert negmem("proposals", "approve-all", "--min-confidence", "0.95", "--yes").ok().stdout == ""
+    lines = negmem("proposals", "export").ok().stdout.splitlines()
+    found = [json.loads(line) for line in lines]
+    assert sorted(one["status"] for one in found) == ["applied", "applied", "failed", "pending"]
+    out = tmp_path / "out.jsonl"
+    written = negmem("proposals", "export", "--status", "waiting", "--output", out, "--json").ok()
+    assert written.json["proposals"] == 2 and len(out.read_text("utf-8").splitlines()) == 2
+    assert oct(out.stat().st_mode)[-3:] == "600"
+    waits = [one["id"] for one in found if one["status"] in ("pending", "failed")]
+    mixed = negmem("proposals", "reject-all", *waits, "--store", "profile", "--yes")
+    assert mixed.code == 2 and "proposal_filter_unknown" in mixed.stderr
+    assert negmem("proposals", "reject-all", *waits, "--yes").ok().stdout.count("rejected") == 2
+    with negmem_api.connect(database.dsn, embedder=FakeEmbedder()) as mem:
+        assert mem.proposals.approve_all(dry_run=True).decided == []
+        assert mem.proposals.list(status="waiting").total == 0
+
+
+def test_killed_in_the_middle_of_an_approval(negmem: CliRunner, database: TestDatabase) -> None:
+    """A process of its own, killed by the system between its write and its commit: all or nothing, then once."""
+    with session_on(database, **PROPOSE) as session:
+        made = learnings.save(session, None, title="A", learning="池满时要等待。").proposal_id
+        assert made is not None
+    words = ["proposals", "approve", str(made), "--reason", "sound"]
+    environment = {**os.environ, **negmem.env}
+    with database.connect() as blocker, blocker.transaction():
+        # What it writes last is the lesson's words: there it waits, with the lesson and the approval open.
+        blocker.execute("LOCK TABLE negentropy.shared_term_stats IN EXCLUSIVE MODE")
+        process = subprocess.Popen(
+            [sys.executable, "-m", "negmem", *words], cwd=negmem.cwd, env=environment
+        )
+        held = "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = 'negentropy.shared_term_stats'::regclass"
+        assert eventually(lambda: database.value(held) == 1, limit_s=60)
+        process.kill()
+        process.wait()
+    with session_on(database, **PROPOSE) as session:
+        assert eventually(lambda: database.value(held) == 0)
+        assert database.value("SELECT count(*) FROM negentropy.learnings") == 0
+        assert waiting(session) == [made]
+    assert "applied" in negmem(*words).ok().stdout
+    assert "was already applied" in negmem(*words).ok().stdout
+    assert database.value("SELECT count(*) FROM negentropy.learnings") == 1
+
+
+def test_what_waited_too_long_is_written_down_by_the_job(database: TestDatabase) -> None:
+    with session_on(database, **PROPOSE) as session:
+        for word in ("one", "two"):
+            learnings.save(session, None, title=word, learning=f"Lesson {word}.")
+        late = waiting(session)[0]
+        database.rows(
+            "UPDATE negentropy.proposals SET expires_at = now() - interval '1 s' WHERE id = %s",
+            (late,),
+        )
+        # Read as expired before any job ran, and written down by the one that pg_cron runs too.
+        assert proposals.show(session, None, late).proposal.status == "expired"
+        stored = "SELECT status FROM negentropy.proposals ORDER BY status"
+        assert [row[0] for row in database.rows(stored)] == ["pending", "pending"]
+        database.rows("SELECT negentropy.trigger_maintenance_consolidation()")
+        assert [row[0] for row in database.rows(stored)] == ["expired", "pending"]

@@ -25,6 +25,7 @@ def cli(negmem: CliRunner, database: TestDatabase) -> Iterator[CliRunner]:
     names = {key: f"{database.name}_{key}" for key in KEYS}
     named = {f"NEGMEM_GOVERNANCE__ROLES__{key.upper()}": name for key, name in names.items()}
     env = {**negmem.env, **named, "NEGMEM_EMBEDDING__PROVIDER": "none"}
+    env["NEGMEM_LEARNING__DECISION_LOG__ENABLED"] = "true"
     made = CliRunner(env=env, cwd=negmem.cwd)
     made("init", "--roles").ok()
     yield made

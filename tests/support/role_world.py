@@ -10,7 +10,7 @@ from pathlib import Path
 from uuid import UUID
 
 from negmem.core import associations, core_blocks, facts, memories
-from negmem.core.learning import entities, learnings, namespaces, profile, proposals
+from negmem.core.learning import decision_log, entities, learnings, namespaces, profile, proposals
 from negmem.core.session import Session, open_session
 from negmem.providers.embedding import EmbedderAbsent
 from tests.support.cli import CliRunner
@@ -18,6 +18,7 @@ from tests.support.databases import TestDatabase
 from tools.role_matrix import MATRIX
 
 _ROLES = 4
+DECISIONS_ON = {"learning.decision_log.enabled": "true"}
 
 
 class RoleWorld:
@@ -28,14 +29,14 @@ class RoleWorld:
         self._fresh: dict[str, Iterator[str]] = {}
         self._fixed: dict[str, str] = {"FOLDER": str(cli.cwd)}
         self._lines = [case.line for case in MATRIX]
-        with open_session(dsn=database.dsn, env={}) as session:
+        with open_session(dsn=database.dsn, env={}, overrides=DECISIONS_ON) as session:
             session.use_embedder(EmbedderAbsent("embedder_none", "not needed"))
             self._fill(session)
         with open_session(
             dsn=database.dsn, env={}, overrides={"learning.knowledge.mode": "propose"}
         ) as session:
             session.use_embedder(EmbedderAbsent("embedder_none", "not needed"))
-            self._fresh["PROPOSAL"] = iter(_proposed(session, _ROLES * 4))
+            self._fresh["PROPOSAL"] = iter(_proposed(session, _ROLES * 7))
         self._age(database)
         self._write_files(cli)
         said = {"thread": "t1", "user": "eve", "turns": [{"role": "user", "text": "I like tea"}]}
@@ -127,6 +128,16 @@ class RoleWorld:
             learnings.edit(session, None, UUID(made), context="at home")
             return made
 
+        def decision(place: int) -> str:
+            made = decision_log.log_decision(session, "ann", f"steep {place} minutes").decision
+            assert made is not None
+            return str(made.id)
+
+        def decided(place: int) -> str:
+            made = decision(100 + place)
+            decision_log.record_outcome(session, "ann", UUID(made), "good tea")
+            return made
+
         def firm(place: int) -> str:
             entities.add(session, None, f"inn{place}", entity_type="company", name=f"Inn {place}")
             return f"inn{place}"
@@ -170,6 +181,8 @@ class RoleWorld:
             ("KNOWN", known),
             ("LESSON", lesson),
             ("EDITED_LESSON", edited),
+            ("DECISION", decision),
+            ("DECIDED", decided),
             ("FIRM", firm),
             ("EDITED_FIRM", edited_firm),
             ("FIRM_FACT", firm_fact),

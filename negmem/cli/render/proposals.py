@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from negmem.core.models.proposal import (
         Proposal,
         ProposalDecision,
+        ProposalDecisions,
+        ProposalEdited,
+        ProposalExport,
         ProposalList,
         ProposalShown,
     )
@@ -24,7 +27,7 @@ def draw_list(console: Console, found: ProposalList) -> None:
     for one in found.proposals:
         console.out(f"{one.id}  {one.status:<8}  {_said(one)}")
     if not found.proposals:
-        console.note("nothing waits, and nothing was decided")
+        console.note("no proposals")
     if found.truncated:
         console.note(f"{len(found.proposals)} of {found.total:,}")
 
@@ -35,6 +38,11 @@ def draw_shown(console: Console, shown: ProposalShown) -> None:
     console.out(f"{console.style(str(one.id), 'name')}  {one.status}, mode {one.mode}")
     console.out(f"  would      {_said(one)}")
     console.out(f"  proposed   by {one_line(one.proposed_by)} at {one.created_at:%Y-%m-%d %H:%M}Z")
+    if one.edited_by and one.edited_at:
+        console.out(f"  edited     by {one_line(one.edited_by)} at {one.edited_at:%Y-%m-%d %H:%M}Z")
+        for name, was in (one.proposed or {}).items():
+            if was != one.arguments.get(name):
+                console.out(f"  was        {one_line(name)}: {_value(was)}")
     if one.decided_by or one.reason:
         by = f"by {one_line(one.decided_by)}" if one.decided_by else ""
         why = f": {one_line(one.reason)}" if one.reason else ""
@@ -58,6 +66,32 @@ def draw_decision(console: Console, done: ProposalDecision) -> None:
     by = f" by {one_line(done.decided_by)}" if done.decided_by else ""
     made = f": {done.applied_id}" if done.applied_id and not done.dry_run else ""
     console.out(f"{done.id} {how}{done.status}{by}{made}")
+
+
+def draw_edited(console: Console, done: ProposalEdited) -> None:
+    """What was changed, or would be, and how it waits now."""
+    how = "would be edited" if done.dry_run else "edited"
+    console.out(f"{done.proposal.id} {how if done.edited else 'unchanged'}")
+    for change in done.edited:
+        before = "" if change.before in (None, [], {}) else f"{_value(change.before)} → "
+        after = "taken away" if change.after is None else _value(change.after)
+        console.out(f"  {one_line(change.field):<9}  {before}{after}")
+
+
+def draw_decisions(console: Console, done: ProposalDecisions) -> None:
+    """A line for each, then how many."""
+    for one in done.decided:
+        draw_decision(console, one)
+    for other in done.left:
+        console.out(f"{other.id} left[{other.code}]: {one_line(other.message)}")
+    would = "would be " if done.dry_run else ""
+    left = f", {len(done.left):,} left" if done.left else ""
+    console.note(f"{len(done.decided):,} {would}decided on{left}")
+
+
+def draw_exported(console: Console, done: ProposalExport) -> None:
+    """How many went where."""
+    console.out(f"{done.proposals:,} proposals to {one_line(done.path)}")
 
 
 def _said(one: Proposal) -> str:

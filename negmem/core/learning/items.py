@@ -24,7 +24,7 @@ _TRIES = 5
 # deadlock, serialization, lock timeout, and a unique key where another writer was first
 _RETRIED = frozenset(("40P01", "40001", "55P03", "23505"))
 MAX_ROWS = 10_000
-_TABLES = {"learning": "learnings", "entity": "entities"}
+_TABLES = {"learning": "learnings", "entity": "entities", "decision": "decisions"}
 _REMOVED = ("removed", "part removed")
 _RECTIFIED = ("edited", "updated", "fact replaced", "fact retired", "undone")
 
@@ -158,9 +158,10 @@ def keep_version(
     }
     session.database.execute("shared_items", "keep_version", values)
     subject = [f"{_TABLES[kind]}:{item}"]
-    if reason in _REMOVED:
+    what = reason.partition(":")[0]
+    if what in _REMOVED:
         record_removed(session, owner.person, subject, f"{kind} {reason}")
-    elif reason in _RECTIFIED:
+    elif what in _RECTIFIED:
         record_rectified(session, owner.person, subject, f"{kind} {reason}")
 
 

@@ -147,7 +147,9 @@ def _decisions(session: Session, user: str, limit: int) -> _Found:
             "written_by": one.agent,
             "version": one.version,
             "updated_at": one.updated_at,
-            "undo": "",
+            "undo": f"negmem decision undo {one.id} --user {user}"
+            if one.version > 1
+            else f"negmem decision rm {one.id} --user {user}",
             "metadata": {},
         }
         for one in page.decisions

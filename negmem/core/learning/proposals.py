@@ -27,8 +27,9 @@ from negmem.core.models.proposal import (
     ProposalShown,
 )
 from negmem.core.pii import gated
-from negmem.core.review import ACTS, STORES, WAITING, Act, Acting, Target, applying
+from negmem.core.review import ACTS, OPS, STORES, WAITING, Act, Acting, Target, acting, applying
 from negmem.core.session import Session
+from negmem.db.connect import Database
 from negmem.db.failures import DatabaseError
 from negmem.errors import NegmemError, UsageError
 
@@ -45,17 +46,23 @@ def list_proposals(
     *,
     namespace: str | None = None,
     store: str | None = None,
+    op: str | None = None,
+    agent: str | None = None,
+    min_confidence: float | None = None,
     status: str | None = None,
     limit: int = 20,
     offset: int = 0,
 ) -> ProposalList:
     """A page of proposals, what waits first.
 
-    Args: user, whose stores and proposals; None: all of the app. namespace, whose stores alone.
+    Args: user, whose stores and proposals; None: all of the app. namespace, whose stores alone. op, add,
+    update or delete. min_confidence, those that a model was so sure of, in 0..1. status `waiting`, all that
+    can be decided on.
     Raises: UsageError `limit_invalid`, `proposal_filter_unknown`; NegmemError `namespace_denied`.
     """
     items.check_page(limit, offset)
     _check_word(store, STORES, "store")
+    _check_word(op, OPS, "op")
     _check_word(status, STATUSES, "status")
     owners: list[Owner] | None = None
     if namespace is not None and namespace != "all":
@@ -64,7 +71,13 @@ def list_proposals(
         owners = [owner]
     elif user is not None:
         owners = access_of(session, user).readable
-    rows = _rows(session, owners, store=store, status=status, limit=limit, offset=offset)
+    wanted: dict[str, Any] = {
+        "store": store,
+        "op": op,
+        "agent_id": agent,
+        "min_confidence": min_confidence,
+    }
+    rows = _rows(session, owners, **wanted, status=status, limit=limit, offset=offset)
     total = int(rows[0]["total"]) if rows else 0
     return ProposalList(
         proposals=[_proposal(row) for row in rows],
@@ -76,11 +89,11 @@ def list_proposals(
 @gated
 def show(session: Session, user: str | None, id: UUID) -> ProposalShown:
     """A proposal, and what it would change of what stands now. Raises: NegmemError `proposal_unknown`."""
-    proposal = _one(session, user, id)[0]
+    proposal = located(session, user, id)[0]
     if proposal.status not in WAITING:
         return ProposalShown(proposal=proposal, changes=[], is_stale=False)
-    act = _act_of(proposal)
-    arguments = _revived(proposal.arguments)
+    act = act_of(proposal)
+    arguments = revived(proposal.arguments)
     try:
         now = act.target(session, proposal.user, arguments)
     except NegmemError as error:
@@ -108,23 +121,24 @@ def approve(
 
     Args: actor, who approves, by default the session's; anyway, though the target was changed meanwhile.
     Raises: NegmemError `proposal_unknown`, `proposal_decided`, `proposal_expired`, `proposal_stale`,
-    `approver_is_proposer`, and what the write itself raises: the proposal has failed then, and can be
+    `approver_is_proposer`, `version_conflict` (it was edited meanwhile), and what the write itself raises: the proposal has failed then, and can be
     approved again.
     """
-    proposal, owner = _one(session, user, id)
+    proposal, owner, payload = located(session, user, id)
     who = actor or session.actor
     if proposal.status == "applied":
         return _replayed(proposal)
-    _refuse_decided(proposal)
-    if proposal.mode == "hitl" and who == proposal.proposed_by:
+    refuse_decided(proposal)
+    if proposal.mode == "hitl" and who in (proposal.proposed_by, proposal.edited_by):
+        did = "proposed" if who == proposal.proposed_by else "edited"
         raise NegmemError(
             "approver_is_proposer",
             "somebody else has to approve this",
-            why=f"{who[:60]!r} proposed it, and the mode was hitl",
+            why=f"{who[:60]!r} {did} it, and the mode was hitl",
             hint=f"negmem proposals approve {id} --actor NAME    by somebody else",
         )
-    act = _act_of(proposal)
-    arguments = _revived(proposal.arguments)
+    act = act_of(proposal)
+    arguments = revived(proposal.arguments)
     by = Acting(
         who=proposal.proposed_by,
         agent=proposal.agent,
@@ -137,18 +151,22 @@ def approve(
         now = act.target(session, proposal.user, arguments)
         if _is_stale(proposal, now) and not anyway:
             raise _stale(id)
+        with acting(session, by):
+            act.function(session, proposal.user, **arguments, dry_run=True)
         return ProposalDecision(
             id=id, status="applied", decided_by=who, reason=reason, applied_id=now.id, dry_run=True
         )
     place = {**owner.params(session), "id": id}
 
-    def work() -> ProposalDecision:
+    def work() -> ProposalDecision | None:
         with applying(session, by, act.texts(arguments)):
             row = session.database.row("proposals", "lock", place)
             if row is None:
                 raise _unknown(session, id)
             if row["status"] not in WAITING:
                 return _decision(id, row, replayed=row["status"] == "applied")
+            if row["payload"] != payload:
+                return None
             if row["is_late"]:
                 return _decided(session, place, "expired", None, row["reason"])
             now = act.target(session, proposal.user, arguments)
@@ -170,6 +188,8 @@ def approve(
                 why = f"{error.code}: {error.message}"
                 _decided(session, place, "failed", None, why)
         raise
+    if done is None:
+        raise edited_meanwhile(id)
     if done.status == "stale":
         raise _stale(id)
     if done.status in ("expired", "rejected"):
@@ -190,10 +210,10 @@ def reject(
 
     Raises: NegmemError `proposal_unknown`, `proposal_decided`, `proposal_expired`.
     """
-    proposal, owner = _one(session, user, id)
+    proposal, owner, _ = located(session, user, id)
     if proposal.status == "rejected":
         return _replayed(proposal)
-    _refuse_decided(proposal)
+    refuse_decided(proposal)
     who = actor or session.actor
     why = None if reason is None else items.cleaned(reason, "reason", "--reason TEXT", most=1000)
     if dry_run:
@@ -212,17 +232,21 @@ def reject(
     return _decision(id, row, replayed=True)
 
 
-def expire(session: Session) -> int:
-    """Write down which proposals waited beyond their time; returns how many."""
-    with session.database.transaction():
-        return session.database.execute("proposals", "expire", {"app_name": session.app})
+def expire(session: Session, database: Database | None = None) -> int:
+    """Write down which proposals waited beyond their time; returns how many.
+
+    Args: database, another connection than the session's.
+    """
+    database = database or session.database
+    with database.transaction():
+        row = database.row("proposals", "expire", {"app_name": session.app})
+    return 0 if row is None else int(row["expired"])
 
 
 def count_waiting(session: Session, user: str) -> int:
     """How many proposals wait in what a user may read."""
-    owners = access_of(session, user).readable
-    found = [_rows(session, owners, status=status) for status in WAITING]
-    return sum(int(rows[0]["total"]) for rows in found if rows)
+    rows = _rows(session, access_of(session, user).readable, status="waiting")
+    return int(rows[0]["total"]) if rows else 0
 
 
 def parse_id(text: str | UUID) -> UUID:
@@ -235,18 +259,18 @@ def _rows(
     owners: list[Owner] | None,
     *,
     id: UUID | None = None,
-    store: str | None = None,
     status: str | None = None,
     limit: int = 1,
     offset: int = 0,
+    **wanted: Any,
 ) -> list[dict[str, Any]]:
     params = {
+        **dict.fromkeys(("store", "op", "agent_id", "min_confidence")),
+        **wanted,
         "app_name": session.app,
         "owner_kinds": None if owners is None else [one.kind for one in owners],
         "owners": None if owners is None else [one.name for one in owners],
         "id": id,
-        "user_id": None,
-        "store": store,
         "status": status,
         "row_limit": limit,
         "row_offset": offset,
@@ -254,12 +278,19 @@ def _rows(
     return session.database.rows("proposals", "list", params)
 
 
-def _one(session: Session, user: str | None, id: UUID) -> tuple[Proposal, Owner]:
+def located(
+    session: Session, user: str | None, id: UUID
+) -> tuple[Proposal, Owner, Mapping[str, Any]]:
+    """A proposal that a user may see, whose store it concerns, and its payload as it is stored.
+
+    Raises: NegmemError `proposal_unknown`.
+    """
     owners = None if user is None else access_of(session, user).readable
     rows = _rows(session, owners, id=id)
     if not rows:
         raise _unknown(session, id)
-    return _proposal(rows[0]), Owner(rows[0]["owner_kind"], rows[0]["owner"])
+    owner = Owner(rows[0]["owner_kind"], rows[0]["owner"])
+    return _proposal(rows[0]), owner, rows[0]["payload"]
 
 
 def _proposal(row: dict[str, Any]) -> Proposal:
@@ -271,6 +302,9 @@ def _proposal(row: dict[str, Any]) -> Proposal:
             **fields,
             "act": payload["act"],
             "arguments": payload["arguments"],
+            "proposed": payload.get("proposed"),
+            "edited_by": payload.get("edited_by"),
+            "edited_at": payload.get("edited_at"),
             "metadata": payload.get("flags") or {},
             "namespace": owner.namespace,
             "user": row["user_id"],
@@ -280,7 +314,8 @@ def _proposal(row: dict[str, Any]) -> Proposal:
     )
 
 
-def _act_of(proposal: Proposal) -> Act:
+def act_of(proposal: Proposal) -> Act:
+    """The function that a proposal names. Raises: NegmemError `proposal_act_unknown`."""
     act = ACTS.get(proposal.act)
     if act is None:
         raise NegmemError(
@@ -292,7 +327,7 @@ def _act_of(proposal: Proposal) -> Act:
     return act
 
 
-def _revived(arguments: Mapping[str, Any]) -> dict[str, Any]:
+def revived(arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Arguments as they were given, from JSON."""
     found = dict(arguments)
     for name in _IDS & found.keys():
@@ -369,7 +404,8 @@ def _id_of(answer: Any) -> UUID | None:
     return found if isinstance(found, UUID) else None
 
 
-def _refuse_decided(proposal: Proposal) -> None:
+def refuse_decided(proposal: Proposal) -> None:
+    """Raises: NegmemError `proposal_decided`, `proposal_expired`."""
     if proposal.status not in WAITING:
         raise _over(proposal.id, proposal.status)
 
@@ -386,6 +422,16 @@ def _over(id: UUID, status: str) -> NegmemError:
         "proposal_decided",
         "this proposal was decided on",
         why=f"it is {status}",
+        hint=f"negmem proposals show {id}",
+    )
+
+
+def edited_meanwhile(id: UUID) -> NegmemError:
+    """A proposal that says something else than when it was read."""
+    return NegmemError(
+        "version_conflict",
+        "somebody edited this proposal meanwhile",
+        why="it says something else than it did when it was read",
         hint=f"negmem proposals show {id}",
     )
 

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from negmem.core.models.base import Model
 from negmem.core.models.memory import Instant
+from negmem.core.models.origin import ItemChange, Origin
 
 QUALITIES = ("good", "bad", "neutral")
 
@@ -29,6 +30,26 @@ class AgentDecision(Model):
     version: int
     created_at: Instant
     updated_at: Instant
+    deleted_at: Instant | None
+
+
+class DecisionShown(AgentDecision):
+    """A decision, the turns it rests on (at most three), and who changed it (the last twenty changes).
+
+    `undo` takes the last change back; None: none was made.
+    """
+
+    origins: list[Origin]
+    changes: list[ItemChange]
+    undo: str | None
+
+
+class DecisionChange(Model):
+    """What was done: logged, noted, removed, undone, unchanged."""
+
+    action: str
+    decision: AgentDecision | None
+    dry_run: bool = False
 
 
 class AgentDecisions(Model):

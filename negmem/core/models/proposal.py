@@ -8,7 +8,8 @@ from uuid import UUID
 from negmem.core.models.base import Model
 from negmem.core.models.memory import Instant
 
-STATUSES = ("pending", "stale", "failed", "applied", "rejected", "expired")
+STATUSES = ("pending", "edited", "stale", "failed", "applied", "rejected", "expired", "waiting")
+"""`waiting` asks for the first four together."""
 
 
 class FieldChange(Model):
@@ -31,8 +32,9 @@ class Proposal(Model):
     """A write that waits, or what became of it.
 
     `act` is the call that an approval makes, with `arguments`; `target_id` at `target_version` is what it
-    would change. `status`: pending; stale, the target was changed meanwhile; failed, the last try to apply
-    it was refused (`reason`); applied; rejected; expired. `mode` hitl: whoever proposed may not approve.
+    would change. `status`: pending; edited, a person changed the arguments (`proposed` are those that were
+    proposed); stale, the target was changed meanwhile; failed, the last try to apply it was refused (`reason`);
+    applied; rejected; expired. `mode` hitl: who proposed or edited it may not approve.
     """
 
     id: UUID
@@ -45,6 +47,9 @@ class Proposal(Model):
     user: str | None
     agent: str | None
     arguments: dict[str, Any]
+    proposed: dict[str, Any] | None
+    edited_by: str | None
+    edited_at: Instant | None
     target_id: UUID | None
     target_version: int | None
     evidence: list[dict[str, Any]]
@@ -89,3 +94,34 @@ class ProposalDecision(Model):
     applied_id: UUID | None
     replayed: bool = False
     dry_run: bool = False
+
+
+class ProposalEdited(Model):
+    """A proposal as it waits now, and which arguments a person changed: `before` and `after`."""
+
+    proposal: Proposal
+    edited: list[FieldChange]
+    dry_run: bool = False
+
+
+class NotDecided(Model):
+    """A proposal of several that was left as it was, or failed, and why."""
+
+    id: UUID
+    code: str
+    message: str
+
+
+class ProposalDecisions(Model):
+    """What was decided of several, oldest first, each in a transaction of its own."""
+
+    decided: list[ProposalDecision]
+    left: list[NotDecided]
+    dry_run: bool = False
+
+
+class ProposalExport(Model):
+    """Proposals written to a file, a line of JSON each."""
+
+    path: str
+    proposals: int

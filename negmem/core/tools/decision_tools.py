@@ -10,7 +10,7 @@ from pydantic import Field
 
 from negmem.core.learning import decision_log
 from negmem.core.learning.protocol import Bound
-from negmem.core.models.decision import AgentDecision
+from negmem.core.models.decision import AgentDecision, DecisionChange
 from negmem.core.tools.definition import Arguments, OptionalText, OptionalWord, Text, tool
 from negmem.core.tools.written import owner
 
@@ -76,7 +76,7 @@ def log_decision(bound: Bound, given: LogDecision) -> Mapping[str, Any]:
         team=bound.team,
         thread=bound.thread,
     )
-    return {"action": "logged", "id": str(done.id)}
+    return {"action": done.action, **_named(done)}
 
 
 @tool("decision_log", RecordOutcome, writes=True)
@@ -85,7 +85,7 @@ def record_outcome(bound: Bound, given: RecordOutcome) -> Mapping[str, Any]:
     done = decision_log.record_outcome(
         bound.session, owner(bound), given.decision_id, given.outcome, quality=given.quality
     )
-    return {"action": "noted", "id": str(done.id), "version": done.version}
+    return {"action": done.action, **_named(done)}
 
 
 @tool("decision_log", SearchDecisions)
@@ -100,6 +100,11 @@ def search_decisions(bound: Bound, given: SearchDecisions) -> Mapping[str, Any]:
         limit=given.limit,
     )
     return {"decisions": [_shown(one) for one in found.decisions], "total": found.total}
+
+
+def _named(done: DecisionChange) -> dict[str, Any]:
+    one = done.decision
+    return {} if one is None else {"id": str(one.id), "version": one.version}
 
 
 def _shown(one: AgentDecision) -> dict[str, Any]:
