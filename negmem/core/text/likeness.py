@@ -90,7 +90,11 @@ def _compared(a: Meaning, b: Meaning, similarity: float | None) -> Likeness:
         if (only_a & a.names) and (only_b & b.names):
             return Likeness(False, "name", apart)
         return Likeness(False, "words" if only_a and only_b else "detail", apart)
-    if a.is_going_on != b.is_going_on and (b if a.is_going_on else a).has_past:
+    if (
+        a.is_going_on != b.is_going_on
+        and (b if a.is_going_on else a).has_past
+        and not (a.has_perfect and b.has_perfect)
+    ):
         return Likeness(False, "time")
     if a.is_imminent != b.is_imminent:
         return Likeness(False, "time")

@@ -216,9 +216,14 @@ def joined_as(one: str, other: str) -> str:
 
     def join(match: re.Match[str]) -> str:
         both = match[1] + match[2]
-        return both if len(both) > 4 and both.casefold() in words else match[0]
+        return match[1] if len(both) > 4 and both.casefold() in words else match[0]
 
-    return re.sub(r"(?<![\w-])([A-Za-z]+)[- ](?=([A-Za-z]+)(?![\w-]))\2", join, one)
+    def part(match: re.Match[str]) -> str:
+        parted = match[0].replace("-", " ")
+        return parted if parted.casefold() in other.casefold() else match[0]
+
+    one = re.sub(r"(?<![\w-])[A-Za-z]+(?:-[A-Za-z]+)+(?![\w-])", part, one)
+    return re.sub(r"(?<![\w-])([A-Za-z]+)[- ](?=([A-Za-z]+)(?![\w-]))", join, one)
 
 
 def english_form(text: str) -> str:
@@ -258,6 +263,11 @@ def english_form(text: str) -> str:
     text = _NUMBER_OF.sub(r"\1 \3 \2", text)
     text = _LIKED_MOST.sub(r"\2 favourite \1 is", text)
     text = _FRONTED.sub(_put_in_order, text)
+    text = re.sub(
+        r"^([^,;']{1,40}?) (?:bought|purchased) ([a-z]+)'s ([^,;.]{1,40}?)(?=[.!]?$)",
+        r"\2 sold \3 to \1",
+        text,
+    )
     text = _CONVERSE.sub(lambda m: f"{m[4]} {_CONVERSES[m[2]]} {m[3]} to {m[1]}", text)
     text = re.sub(
         r"\b(?:(?:more|larger|bigger|greater|longer|higher) than|over|above|exceeding)(?= ?§(?!time|date|day))",

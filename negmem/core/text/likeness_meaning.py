@@ -39,6 +39,9 @@ _QUOTES = str.maketrans("‘’“”「」『』", '\'\'""""""')
 _NOT_EN = frozenset(("not", "no"))
 _NOT_ZH = frozenset("不没无未非勿")
 _UN = re.compile(r"^un(?!der|i|til|to$|less|cle)(?=[a-z]{4})")
+_DIS = re.compile(
+    r"^dis(?=(?:trust|agree|approve|satisf|connect|obey|please|comfort|honest|loyal|respect|similar))"
+)
 DIRECTION = frozenset(
     words_of(
         "to into onto from than then before after with by between against over under through for at in on"
@@ -125,6 +128,7 @@ class Meaning:
     is_imminent: bool
     is_going_on: bool
     has_past: bool
+    has_perfect: bool
     is_passive: bool
     has_agent: bool
     is_question: bool
@@ -230,6 +234,8 @@ def meaning(
         has_past=bool(re.search(r"\b(?:was|were|did|had)\b|了|已", marked))
         or bool(past)
         or bool(_PERFECT.search(marked)),
+        has_perfect=bool(re.search(r"\b(?:has|have) (?:not )?\w+", marked))
+        and bool(_PERFECT.search(marked) or re.search(r"\b(?:has|have) been \w+ing\b", marked)),
         is_going_on=bool(_GOING_ON.search(marked)),
         is_imminent=bool(_IMMINENT.search(marked)),
         is_future=bool(_FUTURE.search(marked)),
@@ -263,7 +269,7 @@ def names_of(text: str) -> frozenset[str]:
     return frozenset(
         word.casefold()
         for word, begins in _latin_words(text)
-        if word != "I"
+        if word not in ("I", "The", "My")
         and word.casefold() not in WORDS_EN
         and any(char.isupper() for char in (word[1:] if begins else word))
     )
@@ -283,7 +289,7 @@ def _tokens(marked: str) -> Iterator[tuple[str, str]]:
             if word in _NOT_EN or word.endswith("n't"):
                 yield "latin", "¬"
                 continue
-            shorter = _UN.sub("", word)
+            shorter = _UN.sub("", _DIS.sub("un", word))
             if shorter != word:
                 yield "latin", "¬"
             yield "latin", shorter

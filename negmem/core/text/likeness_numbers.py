@@ -83,7 +83,12 @@ _SPELLINGS: dict[str, dict[str, int | Fraction]] = {
         "tonne ton 吨": 1_000_000,
     },
     "l": {"l litre liter 升": 1, "ml millilitre milliliter 毫升": Fraction(1, 1000)},
-    "byte": {"tb": 10**12, "gb": 10**9, "mb": 10**6, "kb": 10**3},
+    "byte": {
+        "tb terabyte": 10**12,
+        "gb gigabyte": 10**9,
+        "mb megabyte": 10**6,
+        "kb kilobyte": 10**3,
+    },
     "s": {
         "second sec s 秒 秒钟": 1,
         "minute min 分钟": 60,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from itertools import tee
 
 from negmem.core.text.likeness_meaning import DIRECTION, OWNED, SYMMETRIC, Meaning
 from negmem.core.text.likeness_words import words_of
@@ -22,6 +23,13 @@ _OPENS = frozenset(
 # What stands next to one of these plays a part that nothing else in the sentence plays.
 _BINDS = frozenset(words_of("if unless because than although 如果 因为 除非 只要 比 与其 宁可 把"))
 _NEAR = 3
+
+
+def _pairs(tokens: list[str]) -> Iterator[tuple[str, str]]:
+    """Each token with the next one."""
+    first, second = tee(tokens)
+    next(second, None)
+    return zip(first, second, strict=False)
 
 
 def same_parts(a: Meaning, b: Meaning) -> bool:
@@ -66,6 +74,9 @@ def _order_agrees(a: Meaning, b: Meaning) -> bool:
     "Sam reports to Nadia" and "Nadia reports to Sam" do; "on weekends I climb" and "I climb on weekends"
     do not. A change of voice, or of more and less, wants the change.
     """
+    passive, active = (a, b) if "被" in a.order else (b, a)
+    if ("被" in passive.order) != ("被" in active.order):
+        return _done_by(passive.order, active.order)
     turned = a.compares * b.compares < 0
     first, second = (a.order, b.order) if turned else _without_opened(a.order, b.order)
     swapped = _swaps(_placed(first), _placed(second), a.listed & b.listed)
@@ -77,15 +88,33 @@ def _order_agrees(a: Meaning, b: Meaning) -> bool:
     return swapped == turned
 
 
+def _done_by(passive: tuple[str, ...], active: tuple[str, ...]) -> bool:
+    """Whether who stands behind 被 acts in a text without it, and what stands before 被 does not."""
+    place = passive.index("被")
+    if not 0 < place < len(passive) - 1:
+        return True
+    upon, acts = passive[place - 1], passive[place + 1]
+    if active.count(upon) != 1 or active.count(acts) != 1:
+        return False
+    return active.index(acts) < active.index(upon)
+
+
 def _without_opened(
     one: tuple[str, ...], other: tuple[str, ...]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Two orders without the phrases that both have and that a word like "at" opens in them but once."""
     left, right = list(one), list(other)
-    for word in sorted(_OPENS & set(left) & set(right)):
-        if left.count(word) != 1 or right.count(word) != 1:
+    for word, following in sorted(set(_pairs(left)) & set(_pairs(right))):
+        if word not in _OPENS:
             continue
-        start, begin = left.index(word), right.index(word)
+        places = [
+            [place for place, pair in enumerate(_pairs(order)) if pair == (word, following)]
+            for order in (left, right)
+        ]
+        if len(places[0]) != 1 or len(places[1]) != 1:
+            continue
+        is_repeated = left.count(word) > 1 or right.count(word) > 1
+        start, begin = places[0][0], places[1][0]
         length = 1
         while (
             max(start, begin) + length < max(len(left), len(right))
@@ -95,6 +124,12 @@ def _without_opened(
             and left[start + length] not in DIRECTION
         ):
             length += 1
+        # of two such phrases each belongs to what stands beside it, but for one at the edge of the sentence
+        if is_repeated and not all(
+            place == 0 or place + length == len(order)
+            for place, order in ((start, left), (begin, right))
+        ):
+            continue
         if length > 1:
             del left[start : start + length], right[begin : begin + length]
     return tuple(left), tuple(right)

@@ -72,6 +72,9 @@ _BEFORE: tuple[tuple[re.Pattern[str], _Plain], ...] = (
     (re.compile(r"\bage(?:d)?(?: is| of|:)? (\d{1,3})\b(?! to|-)"), _age),
     (re.compile(rf"年龄(?:是|为|: ?| )?({_N})(?:周?岁)?(?![\d.])"), _age),
     (re.compile(rf"(?:今年|现年|刚?满)?({_N})周?岁(?!以|数|的?时|那)"), _age),
+    (re.compile(r"(?<=[a-z0-9])-(?=(?:second|minute|hour|day|week|month|year|page|bedroom|room|metre|meter|mile|km|kg|inch|euro|dollar|person)\b)"), " "),
+    (re.compile("早(?=[一二三四五六七八九十\\d]{1,2}点)"), "早上"),
+    (re.compile("(?<![今明昨每])晚(?=[一二三四五六七八九十\\d]{1,2}点)"), "晚上"),
     # discounts
     (re.compile(rf"{NUMBER_WORDS.pattern}(?= (?:percent|%))"), number_of_words),
     (re.compile(rf"打?({_DIGIT_ZH}{{1,2}}|\d(?:\.\d)?|\d\d)折(?:优惠)?"), _off),
