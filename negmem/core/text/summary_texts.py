@@ -84,9 +84,10 @@ def utc_day(moment: datetime) -> str:
 def fact_source(fact_type: str, key: str, value: Any) -> Source:
     """A fact as a source: its own words where it has some, with its key where they need it."""
     text = value.get("text") if isinstance(value, Mapping) else value
+    is_said = isinstance(value, Mapping) and isinstance(text, str)
     if not isinstance(text, str):
         text = json.dumps(value if text is None else text, ensure_ascii=False)
-    if fact_type not in ("preference", "rule", "plan", "relation"):
+    if not is_said or fact_type not in ("preference", "rule", "plan", "relation"):
         text = f"{key}: {text}"
     return Source(plain_line(text), _SECTION_OF.get(fact_type, "other"))
 
