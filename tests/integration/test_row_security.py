@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -14,6 +15,15 @@ from negmem.core.governance import registry
 from negmem.db.row_security import expected_tables
 from tests.support.cli import CliRunner
 from tests.support.databases import TestDatabase
+from tests.support.embedder import FakeEmbedder
+from tests.support.ingesting import session_on
+from tests.support.plans import (
+    fill_indexed,
+    nested_plans,
+    plan_of_search,
+    scans,
+    vacuum_indexed,
+)
 from tests.support.roles import as_role, login_role
 
 KEYS = ("owner", "app", "reader", "auditor")
@@ -233,6 +243,39 @@ def test_the_owner_of_the_index_is_still_where_a_scan_begins(
     text = "\n".join(row[0] for row in plan)
     assert "Index Only Scan" in text and "Seq Scan" not in text
     assert "Rows Removed" not in text
+
+
+def test_searches_and_sweeps_are_planned_as_without_it(
+    cli: CliRunner, database: TestDatabase, names: dict[str, str]
+) -> None:
+    """The policy is compared once, before the scan: it filters no row and hides no index."""
+    with session_on(database, FakeEmbedder()):
+        for user, count in (("other", 800), ("small", 400), ("large", 4_500)):
+            fill_indexed(database, user, count)
+    database.rows("SELECT negentropy.rescore_memories('large', 'negmem')")
+    vacuum_indexed(database)
+    due = (
+        "SELECT negentropy.retention_due(%s, 'negmem', 0.0001, 640, 0.1, 0.9, now(), true)",
+        ("large",),
+    )
+    before = {user: scans(plan_of_search(database, user)) for user in ("small", "large")}
+    before["due"] = scans("\n".join(nested_plans(database, *due)))
+    cli("init", "--roles", "--rls").ok()
+    app = names["app"]
+    plans = {user: plan_of_search(database, user, role=app) for user in ("small", "large")}
+    plans["due"] = "\n".join(nested_plans(database, *due, role=app, person="large"))
+    for what, plan in plans.items():
+        assert shapes(scans(plan)) == shapes(before[what]), what
+        assert "One-Time Filter" in plan and "current_setting" in plan, "the policy was there"
+        assert not re.search(r"^\s+Filter: .*current_setting", plan, re.MULTILINE), plan
+    assert any("Index Only Scan using idx_memory_vectors_bits" in one for one in before["large"])
+    assert any("Index Only Scan using memory_terms_pkey" in one for one in before["small"])
+    assert any("idx_memories_due" in one for one in before["due"])
+
+
+def shapes(found: list[str]) -> list[str]:
+    """Scans by kind and index, without what was counted."""
+    return [re.sub(r" \(.*", "", one) for one in found]
 
 
 @pytest.mark.servers("embedded", "full", "sixteen")

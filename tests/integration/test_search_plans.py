@@ -11,21 +11,9 @@ from negmem.core.session import Session
 from tests.support.databases import TestDatabase
 from tests.support.embedder import FakeEmbedder, hash_vector
 from tests.support.ingesting import session_on
+from tests.support.plans import fill_indexed, plan_of_search, scans, vacuum_indexed
 from tests.support.searching import ask
 from tests.support.waiting import eventually
-
-WORDS = [
-    "tea",
-    "coffee",
-    "绿茶",
-    "咖啡",
-    "river",
-    "mountain",
-    "violin",
-    "zeppelin",
-    "garden",
-    "winter",
-]
 
 
 @pytest.fixture
@@ -34,78 +22,13 @@ def session(database: TestDatabase) -> Iterator[Session]:
         yield opened
 
 
-def fill(database: TestDatabase, user: str, count: int) -> None:
-    """Memories with terms and vectors, in bulk; vectors are those of one of ten words."""
-    database.rows(
-        "INSERT INTO negentropy.users (user_id, app_name) VALUES (%s, 'negmem')"
-        " ON CONFLICT DO NOTHING",
-        (user,),
-    )
-    vectors = [str(hash_vector(word, 32)) for word in WORDS]
-    database.rows(
-        """
-        WITH added AS (
-            INSERT INTO negentropy.memories (user_id, app_name, content, metadata)
-            SELECT %(user)s, 'negmem', 'note ' || n || ' about ' || (%(words)s::text[])[1 + n %% 10],
-                jsonb_build_object('n', n)
-            FROM generate_series(1, %(count)s) AS n
-            RETURNING id, metadata
-        )
-        INSERT INTO negentropy.memory_vectors (user_id, app_name, memory_id, model_id, bits, embedding)
-        SELECT %(user)s, 'negmem', a.id, m.id, negentropy.embedding_bits(v::vector, m.mean), v::halfvec
-        FROM added AS a
-        CROSS JOIN LATERAL (SELECT (%(vectors)s::text[])[1 + (a.metadata ->> 'n')::int %% 10]) AS x (v)
-        CROSS JOIN negentropy.embedding_models AS m
-        """,
-        {"user": user, "count": count, "words": WORDS, "vectors": vectors},
-    )
-    database.rows(
-        "SELECT negentropy.index_memories(%(user)s, 'negmem',"
-        " ARRAY(SELECT id FROM negentropy.memories WHERE user_id = %(user)s))",
-        {"user": user},
-    )
-
-
-def plan_of_search(database: TestDatabase, user: str) -> str:
-    """The plans of the ranking, from inside the function."""
-    notices: list[str] = []
-    connection = database.connect()
-    connection.add_notice_handler(lambda note: notices.append(note.message_primary or ""))
-    connection.execute("LOAD 'auto_explain'")
-    for name, value in {
-        "log_min_duration": "0",
-        "log_analyze": "on",
-        "log_nested_statements": "on",
-        "log_level": "notice",
-    }.items():
-        connection.execute(f"SET auto_explain.{name} = '{value}'".encode())
-    connection.execute(
-        "SELECT * FROM negentropy.search_items(%s, 'negmem', 'tea by the river 绿茶', %s::vector)",
-        (user, str(hash_vector("tea by the river 绿茶", 32))),
-    )
-    plans = [text for text in notices if "AS bm25" in text or "CTE known" in text]
-    assert len(plans) > 1
-    return "\n".join(plans)
-
-
-def scans(plan: str) -> list[str]:
-    """The scans of tables that ran, with the condition or filter after each."""
-    lines = plan.splitlines()
-    return [
-        f"{line.strip()} {lines[number + 1].strip()}"
-        for number, line in enumerate(lines)
-        if re.search(r"Scan .*on (memory_|memories)", line) and "never executed" not in line
-    ]
-
-
 @pytest.fixture
 def filled(session: Session, database: TestDatabase) -> TestDatabase:
     for number in range(5):
-        fill(database, f"other{number}", 800)
-    fill(database, "small", 400)
-    fill(database, "large", 4_500)
-    database.rows("VACUUM (ANALYZE) negentropy.memory_terms, negentropy.memory_vectors")
-    database.rows("VACUUM (ANALYZE) negentropy.memories")
+        fill_indexed(database, f"other{number}", 800)
+    fill_indexed(database, "small", 400)
+    fill_indexed(database, "large", 4_500)
+    vacuum_indexed(database)
     return database
 
 
@@ -161,5 +84,5 @@ def test_sign_bits_rank_as_the_exact_distance_does(filled: TestDatabase) -> None
 def test_few_memories_beside_many_of_others_are_all_found(
     session: Session, filled: TestDatabase
 ) -> None:
-    fill(filled, "tiny", 100)
+    fill_indexed(filled, "tiny", 100)
     assert len(ask(session, "tea", "tiny", level="vector", limit=100).results) == 100
