@@ -70,8 +70,13 @@ def verify(
         session.require_installed()
         found = trail.verify(session, heads or ())
         if certificate is not None:
-            faults = check_certificate(session, certificate)
-            whole = found.whole and not faults
-            found = found.model_copy(update={"faults": [*found.faults, *faults], "whole": whole})
+            faults, remarks = check_certificate(session, certificate)
+            found = found.model_copy(
+                update={
+                    "faults": [*found.faults, *faults],
+                    "whole": found.whole and not faults,
+                    "remarks": [*found.remarks, *remarks],
+                }
+            )
         common.console.answer("audit.verify/1", found, draw_verified)
     return ExitCode.DONE if found.whole else ExitCode.FAILED

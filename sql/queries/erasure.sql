@@ -125,3 +125,10 @@ ORDER BY u.user_id;
 -- name: count
 -- params: table, is_shareable, user_id, app_name
 SELECT :"schema".erase_count(%(table)s::text, %(is_shareable)s::boolean, %(user_id)s::text, %(app_name)s::text) AS rows;
+
+-- name: kept
+-- params: app_name, person
+-- returns: of the last erasure of a person, the hash of its certificate, and when it began; none where it was not done
+SELECT e.certificate -> 'said' ->> 'sha256' AS sha256, (e.certificate -> 'said' ->> 'started_at')::timestamptz AS started_at
+FROM :"schema".erased_persons AS e
+WHERE e.app_name = %(app_name)s::varchar AND encode(e.person_hmac, 'hex') = %(person)s::text;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import signal
@@ -17,9 +18,11 @@ from negmem.core import facts, memories
 from negmem.core.formation.ingest import Ingest, IngestOptions
 from negmem.core.governance import erasure, trail
 from negmem.core.governance.bring_back import bring_back
+from negmem.core.governance.erasure import digest_of
 from negmem.core.governance.erasure_list import check_certificate, replay, write_list
 from negmem.core.governance.export import export_to_file
 from negmem.core.governance.registry import TABLES
+from negmem.core.models.erasure import Erased
 from negmem.core.session import Session
 from negmem.db import embedded
 from negmem.db.embedded import home
@@ -229,9 +232,25 @@ def test_it_refuses_what_is_no_one_and_tells_who_is_unknown(
         assert told.json["verification"]["mentions"] == [{"table": "memories", "rows": 1}]
         assert file.stat().st_mode & 0o077 == 0 and "alice" not in file.read_text()
         assert negmem("audit", "verify", "--certificate", str(file)).code == 0
-        assert check_certificate(session, file) == []
-        file.write_text(file.read_text().replace('"rows": ', '"rows": 1'))
-        assert negmem("audit", "verify", "--certificate", str(file)).code == 1
+        assert check_certificate(session, file) == ([], [])
+        said = json.loads(file.read_text())
+        real = Erased.model_validate_json(json.dumps({k: said[k] for k in Erased.model_fields}))
+        (first, *others) = real.tables
+        counts = [first.model_copy(update={"rows": first.rows + 1}), *others]
+        head = real.trail_head[:-4] + "0000"
+        for changed, forged in (
+            ({"tables": counts}, False), ({"tables": counts}, True), ({"trail_head": head}, True),
+            ({"person": "zz"}, True),
+        ):  # fmt: skip
+            made = real.model_copy(update=changed)
+            made = made.model_copy(update={"sha256": digest_of(made)}) if forged else made
+            file.write_text(made.model_dump_json())
+            assert negmem("audit", "verify", "--certificate", str(file)).code == 1, changed
+        memories.add(session, "alice", "von vorn")
+        assert erasure.erase(session, "alice").erased_before == 1
+        file.write_text(real.model_dump_json())
+        faults, remarks = check_certificate(session, file)
+        assert faults == [] and "again" in remarks[0]
 
 
 def test_writers_are_kept_out_and_others_are_not(database: TestDatabase, tmp_path: Path) -> None:

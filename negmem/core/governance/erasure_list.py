@@ -11,6 +11,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from negmem.core.governance.erasure import digest_of, erase
+from negmem.core.governance.trail import read_heads
 from negmem.core.models.audit import TrailFault
 from negmem.core.models.erasure import Erased, ErasureList, Replayed, ReplayedPerson
 from negmem.core.session import Session
@@ -141,9 +142,11 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
         ) from None
 
 
-def check_certificate(session: Session, path: Path) -> list[TrailFault]:
-    """What is wrong with a certificate of an erasure: its own hash, and whether the list has it.
+def check_certificate(session: Session, path: Path) -> tuple[list[TrailFault], list[str]]:
+    """What is wrong with a certificate of an erasure, and what can't be told of it.
 
+    Its own hash; what the database keeps of this erasure, count for count; and the entry of the trail that
+    it ends at. Of a person who was erased again since, the last certificate alone is kept.
     Raises: UsageError `certificate_unreadable`.
     """
     try:
@@ -166,12 +169,37 @@ def check_certificate(session: Session, path: Path) -> list[TrailFault]:
     faults = []
     if digest_of(certificate) != certificate.sha256:
         faults.append(_fault("the certificate is not what its hash says"))
-    listed = {row["person"] for row in session.database.rows(
-        "erasure", "list", {"app_name": session.app}
-    )}  # fmt: skip
-    if certificate.app != session.app or certificate.person not in listed:
-        faults.append(_fault("the list of erased persons does not have the one of the certificate"))
-    return faults
+    params = {"app_name": session.app, "person": certificate.person}
+    kept = session.database.row("erasure", "kept", params)
+    if certificate.app != session.app or kept is None:
+        said = "the list of erased persons does not have the one of the certificate"
+        return [*faults, _fault(said)], []
+    remarks = []
+    if kept["sha256"] != certificate.sha256:
+        ended = certificate.finished_at
+        if ended is not None and kept["started_at"] is not None and kept["started_at"] > ended:
+            remarks.append(_ERASED_AGAIN)
+        else:
+            faults.append(
+                _fault("it is not the certificate that the database keeps of this erasure")
+            )
+    faults += _at_its_head(session, certificate.trail_head)
+    return faults, remarks
+
+
+def _at_its_head(session: Session, head: str) -> list[TrailFault]:
+    """Whether the trail still has the entry that the certificate ends at."""
+    (end,) = read_heads([head])
+    row = session.database.row("trail", "at", {"app_name": end.app, "sequence": end.sequence})
+    if row is not None and row["entry_hash"] == end.entry_hash:
+        return []
+    return [_fault(f"the trail does not have the entry that it ends at: {end.sequence:,}")]
+
+
+_ERASED_AGAIN = (
+    "the person was erased again since, and the database keeps the last certificate alone: the counts of this one"
+    " rest on its own hash"
+)
 
 
 def _fault(said: str) -> TrailFault:
