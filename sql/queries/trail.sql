@@ -45,6 +45,19 @@ FROM :"schema".audit_details AS d
 WHERE d.app_name = %(app_name)s::varchar
     AND NOT EXISTS (SELECT 1 FROM :"schema".memory_audit_logs AS l WHERE l.id = d.log_id AND l.app_name = d.app_name);
 
+-- name: guard
+-- params: schema
+-- returns: whether the trigger that refuses changes of the trail is there, on, and refuses
+SELECT EXISTS (
+    SELECT 1
+    FROM pg_trigger AS t
+    JOIN pg_class AS c ON c.oid = t.tgrelid
+    JOIN pg_namespace AS n ON n.oid = c.relnamespace
+    JOIN pg_proc AS p ON p.oid = t.tgfoid
+    WHERE n.nspname = %(schema)s::name AND c.relname = 'memory_audit_logs' AND t.tgname = 'memory_audit_logs_append_only'
+        AND t.tgenabled IN ('O', 'A') AND p.prosrc LIKE '%%RAISE EXCEPTION%%'
+) AS stands;
+
 -- name: at
 -- params: app_name, sequence
 SELECT encode(l.entry_hash, 'hex') AS entry_hash

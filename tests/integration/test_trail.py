@@ -261,3 +261,8 @@ def test_nobody_changes_it_and_not_everybody_writes_it(database: TestDatabase) -
             with pytest.raises(psycopg.errors.InsufficientPrivilege):
                 stranger.execute(f"SELECT count(*) FROM {T}")
     assert database.value(f"SELECT count(*) FROM {T}") == ENTRIES + 1
+    with session_on(database) as session:
+        assert not any("trigger" in said for said in trail.verify(session).remarks)
+        for act in ("DISABLE", "ENABLE REPLICA"):
+            database.rows(f"ALTER TABLE {T} {act} TRIGGER memory_audit_logs_append_only")
+            assert any("trigger" in said for said in trail.verify(session).remarks), act

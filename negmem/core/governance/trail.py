@@ -25,6 +25,10 @@ _NO_HEAD = (
     "without a head kept outside this database it can't be told whether the trail was rewritten whole"
     " or cut at its end: negmem audit head, then negmem audit verify --head"
 )
+_UNGUARDED = (
+    "the trigger that refuses changes of the trail is off, changed or gone: who owns the table took it off. As the"
+    " owner: ALTER TABLE memory_audit_logs ENABLE TRIGGER memory_audit_logs_append_only"
+)
 _UNSIGNED = "heads without a signature are believed as they were given: governance.trail_key_env"
 _BEYOND = "entries after the last head are linked to it, and could have been cut off or rewritten"
 
@@ -212,6 +216,9 @@ def check(session: Session, heads: Sequence[tuple[int, str]] = ()) -> TrailVerif
         remarks.append(_NO_HEAD)
     elif proven is not None and proven < end.sequence:
         remarks.append(f"{_BEYOND}: {proven + 1:,} to {end.sequence:,}")
+    guard = session.database.row("trail", "guard", {"schema": session.database.schema})
+    if guard is None or not guard["stands"]:
+        remarks.append(_UNGUARDED)
     erased = sum(len(numbers) for numbers in bare.values()) - sum(
         len(bare[one["person"]]) for one in known
     )
