@@ -10,7 +10,7 @@ import sys
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from negmem.core.learning.access import reach
 from negmem.core.learning.protocol import Bound
@@ -18,6 +18,7 @@ from negmem.core.session import Session
 from negmem.core.tools.calling import call
 from negmem.core.tools.sets import offered_tools
 from negmem.errors import Interrupted, NegmemError
+from negmem.mcp.lines import Lines
 from negmem.mcp.sessions import Sessions
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ def serve(opening: Callable[[], Session], served: Served, say: Callable[[str], N
 
     async def run() -> None:
         _end_at_once()
-        async with stdio_server() as (reading, writing):
+        async with stdio_server(stdin=cast("Any", Lines())) as (reading, writing):
             await server.run(reading, writing, server.create_initialization_options())
 
     try:

@@ -176,6 +176,14 @@ def test_it_ends_with_its_client_and_says_nothing_else(
         {"id": 2, "method": "tools/call", "params": {"name": "show_profile", "arguments": {}}},
         {"id": 3, "method": "tools/call", "params": {"name": "show_profile", "arguments": [7]}},
         {"id": 4, "method": "tools/list"},
+        {
+            "id": 5,
+            "method": "tools/call",
+            "params": {
+                "name": "memory_write",
+                "arguments": {"content": "茶 🍵 \ud83d half \\ud83d"},
+            },
+        },
     ]
     with served(shell, "--user", "alice") as process:
         assert process.stdin is not None and process.stdout is not None
@@ -184,13 +192,16 @@ def test_it_ends_with_its_client_and_says_nothing_else(
             process.stdin.write(json.dumps({"jsonrpc": "2.0", **line}).encode() + b"\n")
         process.stdin.flush()
         answers: dict[object, Any] = {}
-        while not {1, 2, 3, 4} <= set(answers):
+        while not {1, 2, 3, 4, 5} <= set(answers):
             answer = json.loads(process.stdout.readline())
             assert answer["jsonrpc"] == "2.0"
             answers[answer.get("id")] = answer
         assert "memory_context" in answers[1]["result"]["instructions"]
         assert json.loads(answers[2]["result"]["content"][0]["text"])["fields"] == []
         assert "error" in answers[3] and len(answers[4]["result"]["tools"]) == len(offered.ALL)
+        assert json.loads(answers[5]["result"]["content"][0]["text"])["action"] == "added"
+        kept = database.value("SELECT content FROM negentropy.memories")
+        assert kept == "茶 🍵 \ufffd half \\ud83d"
         process.stdin.close()
         assert eventually(lambda: process.poll() is not None, limit_s=180), (
             "the server ends when stdin does"
