@@ -96,7 +96,15 @@ def test_an_agent_keeps_the_memory_of_its_user(database: TestDatabase) -> None:
         )
         assert renamed.content["action"] == "updated"
         (known,) = bob("search_entities", query="昨天张三说项目延期", limit=1).content["entities"]
-        assert (known["facts"], known["events"][0]["date"]) == (["负责采购"], "2026年3月")
+        assert [one["fact"] for one in known["facts"]] == ["负责采购"]
+        assert known["events"][0]["date"] == "2026年3月"
+        fact = {"entity": "张三", "fact_id": known["facts"][0]["id"]}
+        assert alice("update_fact", {**fact, "fact": "负责销售"}).content["action"] == "updated"
+        assert code(alice("delete_fact", fact)) == "part_unknown", "it is superseded"
+        (known,) = alice("search_entities", query="张三", limit=1).content["entities"]
+        assert [one["fact"] for one in known["facts"]] == ["负责销售"]
+        alice("delete_fact", entity="张三", fact_id=known["facts"][0]["id"])
+        assert alice("search_entities", query="张三", limit=1).content["entities"][0]["facts"] == []
         assert known["relationships"][0]["other"] == "company/acme"
         assert len(bob("search_entities").content["entities"]) == 2, (
             "without a question: the latest"
@@ -111,6 +119,26 @@ def test_an_agent_keeps_the_memory_of_its_user(database: TestDatabase) -> None:
         assert code(alice("save_learning", lesson)) == "learning_exists"
         assert bob("search_learnings", query="死锁").content["learnings"][0]["title"] == "重试"
         assert code(bob("save_learning", lesson)) == "learning_exists", "who searched may save"
+        (found,) = bob("search_learnings", query="死锁").content["learnings"]
+        lesson_id = {"learning_id": found["id"]}
+        assert (
+            bob(
+                "update_learning",
+                lesson_id,
+            ).content["action"]
+            == "unchanged"
+        )
+        changed = bob("update_learning", {**lesson_id, "learning": "死锁之后最多重试三次。"})
+        assert (changed.content["action"], changed.content["version"]) == ("edited", 2)
+        private = caller(session, "alice", namespace="user")
+        for tool in ("update_learning", "delete_learning"):
+            other = code(private(tool, lesson_id))
+            assert other == code(private(tool, learning_id=str(uuid4()))) == "learning_unknown"
+        assert (
+            alice("delete_learning", {**lesson_id, "reason": "错了"}).content["action"] == "removed"
+        )
+        assert bob("search_learnings", query="死锁").content["learnings"] == []
+        assert code(alice("delete_learning", lesson_id)) == "learning_unknown"
 
         chosen = alice("log_decision", decision="先退款再调查", confidence="0.8", tags=["refund"])
         alice(

@@ -35,13 +35,14 @@ _OPERATORS = frozenset(
 _FOR_THE_MODEL = frozenset(("user_paused", "user_being_erased", "user_on_hold"))
 _ADVICE = {
     "decision_unknown": "take the id of a result of search_decisions",
+    "part_unknown": "take the id of a fact of the entity as search_entities shows it",
     "memory_unknown": "take the id of a result of memory_search whose kind is memory",
     "memory_deleted": "write it anew with memory_write, if the user wants it remembered",
     "entity_unknown": "look for it with search_entities; create_entity, if it is new",
     "entity_ambiguous": "name one of these by type/id",
     "entity_exists": "update_entity or add_fact, if it is the same one; another entity_id, if it is not",
     "learning_exists": "nothing more is needed",
-    "learning_similar": "save it only if it says something else, under a title of its own",
+    "learning_similar": "update_learning, if it is the same lesson; else save it under a title of its own",
     "namespace_denied": "tell the user that this agent may not do that",
     "version_conflict": "read it again, then decide anew",
     "review_required": "tell the user that a person has to make this change",

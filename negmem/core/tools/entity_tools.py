@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
+from uuid import UUID
 
 from pydantic import Field
 
-from negmem.core.learning import entities
+from negmem.core.learning import entities, entity_changes
 from negmem.core.learning.protocol import Bound
 from negmem.core.models.entity import Entity, EntityChange
 from negmem.core.tools.definition import (
@@ -91,6 +92,23 @@ class AddFact(Arguments):
     fact: Annotated[Text, Field(description="What is so of it, without a date: a standing state.")]
 
 
+class UpdateFact(Arguments):
+    """Arguments of update_fact."""
+
+    entity: EntityWord
+    entity_type: OptionalType = None
+    fact_id: Annotated[UUID, Field(description="The id of the fact, from search_entities.")]
+    fact: Annotated[Text, Field(description="What is so instead: the complete new text.")]
+
+
+class DeleteFact(Arguments):
+    """Arguments of delete_fact."""
+
+    entity: EntityWord
+    entity_type: OptionalType = None
+    fact_id: Annotated[UUID, Field(description="The id of the fact, from search_entities.")]
+
+
 class AddEvent(Arguments):
     """Arguments of add_event."""
 
@@ -140,7 +158,7 @@ def search_entities(bound: Bound, given: SearchEntities) -> Mapping[str, Any]:
 
 def _shown(one: Entity) -> dict[str, Any]:
     """What an agent reads of an entity: the newest of what there is much of, and how much that is."""
-    facts = [fact.content for fact in one.facts]
+    facts = [{"id": str(fact.id), "fact": fact.content} for fact in one.facts]
     events = [{"event": event.content, "date": event.date} for event in one.events]
     edges = [
         {
@@ -225,6 +243,37 @@ def add_fact(bound: Bound, given: AddFact) -> Mapping[str, Any]:
     return _written(done)
 
 
+@tool("entity", UpdateFact, writes=True)
+def update_fact(bound: Bound, given: UpdateFact) -> Mapping[str, Any]:
+    """Replace a fact of an entity that is no longer so, or was said wrongly, by what is so. What stood before
+    is kept as superseded."""
+    done = entity_changes.replace_fact(
+        bound.session,
+        bound.user,
+        given.entity,
+        given.fact_id,
+        given.fact,
+        entity_type=given.entity_type,
+        namespace=bound.in_namespace(_DEFAULT),
+    )
+    return _written(done)
+
+
+@tool("entity", DeleteFact, writes=True)
+def delete_fact(bound: Bound, given: DeleteFact) -> Mapping[str, Any]:
+    """Retire a fact of an entity that holds no more and that nothing takes the place of; a person can bring
+    it back. If something else holds instead, use update_fact."""
+    done = entity_changes.replace_fact(
+        bound.session,
+        bound.user,
+        given.entity,
+        given.fact_id,
+        entity_type=given.entity_type,
+        namespace=bound.in_namespace(_DEFAULT),
+    )
+    return _written(done)
+
+
 @tool("entity", AddEvent, writes=True)
 def add_event(bound: Bound, given: AddEvent) -> Mapping[str, Any]:
     """Add what happened to an entity, with its date where it is known."""
@@ -265,4 +314,13 @@ def _written(done: EntityChange) -> dict[str, Any]:
     return {**outcome(done), **named}
 
 
-TOOLS = (search_entities, create_entity, update_entity, add_fact, add_event, add_relationship)
+TOOLS = (
+    search_entities,
+    create_entity,
+    update_entity,
+    add_fact,
+    update_fact,
+    delete_fact,
+    add_event,
+    add_relationship,
+)
