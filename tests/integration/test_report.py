@@ -197,6 +197,24 @@ def test_what_a_role_may_not_read_fails_alone(
         assert negmem("report", "--exit-zero", "--json", env=env).code == 0
 
 
+def test_a_server_that_takes_no_writes_will_do(negmem: CliRunner, database: TestDatabase) -> None:
+    """A hot standby, or a role that may only read: all of it is shown, and that nothing is recorded."""
+    fill(database, memories=60)
+    before = negmem("report", "--json").ok().json
+    database.rows(f'ALTER DATABASE "{database.name}" SET default_transaction_read_only = on')
+    told = negmem("report", "--json").ok().json
+    found = told["health"]["diagnosis"]
+    assert told["unread"] == [] and "server_read_only" in found["degraded_reasons"]
+    assert told["growth"]["live"] == before["growth"]["live"] and told["topics"] == before["topics"]
+    for days in ("in_30_days", "in_90_days"):
+        assert told["retention"][days] == before["retention"][days]
+    assert told["retrieval"] and told["cost"] and told["drift"]
+    looked = negmem("top", "--once", "--json").ok().json
+    assert looked["rows"]["live"] == told["growth"]["live"] > 0
+    refused = negmem("retention", "run", "--json")
+    assert (refused.code, refused.json["error"]["code"]) == (1, "read_only_server")
+
+
 def test_one_user_at_a_time_is_no_count(database: TestDatabase) -> None:
     """A role that row-level security binds sees nobody's rows: zeros would be a lie."""
     fill(database, memories=60)
