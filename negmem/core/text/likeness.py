@@ -22,6 +22,7 @@ from negmem.core.text.likeness_meaning import (
 )
 from negmem.core.text.likeness_meaning import meaning as meaning
 from negmem.core.text.likeness_roles import same_parts
+from negmem.core.text.likeness_scope import same_scope
 from negmem.core.text.likeness_script import one_script, shortened_as, spelled_as
 from negmem.core.text.likeness_words import OPPOSED, ORDERED, PROGRESS, WEAK
 from negmem.core.text.likeness_words_zh import PAIRS_ZH
@@ -31,7 +32,7 @@ MAX_CHARACTERS = 4000
 LEXICON_FROM = 0.35
 """Calibrated similarity from which the lexicon is believed."""
 
-_ALL = frozenset(("all", "per"))
+_ALL = frozenset(("all", "per", "全部", "每个"))
 
 
 @dataclass(frozen=True)
@@ -108,6 +109,8 @@ def _compared(a: Meaning, b: Meaning, similarity: float | None) -> Likeness:
         return Likeness(False, "order")
     if a.denies_all != b.denies_all:
         return Likeness(False, "negation")
+    if not same_scope(a, b):
+        return Likeness(False, "time")
     if not same_parts(a, b):
         return Likeness(False, "order")
     return Likeness(True)

@@ -146,7 +146,7 @@ def marked_amounts(text: str) -> str:
     text = _BOTH_HALVES.sub(r"\1 \3 to \2 \3", text)
     text = _AT_HOUR.sub(lambda m: f"at {_time(_hour(m[1]), 0, None)}", text)
     text = _A_DAY_ZH.sub(r"每\1", text)
-    text = re.sub("(?<![第每])一(?:个)?晚上?(?=睡)", "每晚", text)
+    text = re.sub("(?<![第每])一(?:个)?晚上?(?=睡)", "每天晚上", text)
     text = _A_BIT_ZH.sub("", text)
     text = _IN_THE.sub(lambda m: f"{m[1]} {'am' if m[2] == 'morning' else 'pm'}", text)
     text = re.sub(r"\ba (?=(?:hundred|thousand|million)\b)", "one ", text)

@@ -258,6 +258,7 @@ def english_form(text: str) -> str:
     )
     text = re.sub(r"\b(\w+) size is (?=§n:)", r"\1 has ", text)
     text = re.sub(r"\bboth (?=\w+s\b|children|kids|people)(?!.* and )", "§n:2§ ", text)
+    text = re.sub(r"\btoo (?=[a-z])(?!much|many)", "overly ", text)
     text = _FOUND.sub(r"\1 \2 ", text)
     text = _KEEPS.sub(r"often \1", text)
     text = _NUMBER_OF.sub(r"\1 \3 \2", text)

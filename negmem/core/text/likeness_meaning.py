@@ -101,7 +101,7 @@ _PERFECT = re.compile(
 _IMMINENT = re.compile(r"\babout to\b|\bsoon to\b|即将|就要|快要|[快该](?=[^，。]{1,8}了)")
 _FUTURE = re.compile(r"\bwill\b|\bgoing to\b|\babout to\b|即将|将要|就要|快要")
 _PASSIVE = re.compile(
-    r"\b(?:is|are|was|were|be|been|being)\s+(?:\w+ly\s+|not\s+)?"
+    r"\b(?:is|are|was|were|be|been|being|gets?|got)\s+(?:\w+ly\s+|not\s+)?"
     rf"(?:{PARTICIPLE}|\w+(?:ed|en|ade|ept|old|ent|ught|un))\b"
 )
 _AUXILIARY = frozenset(words_of("is are am was were be been being has have had get gets got"))
@@ -112,6 +112,7 @@ _QUESTION = re.compile(r"[?？]\s*$|吗[。.]?$")
 class Meaning:
     """What of a text is compared: `words` and `amounts` that must agree, how often it denies, its order."""
 
+    text: str
     words: frozenset[str]
     amounts: frozenset[str]
     names: frozenset[str]
@@ -220,6 +221,7 @@ def meaning(
         elif not is_light or token in DIRECTION:
             order.append(key)
     return Meaning(
+        text=marked,
         words=frozenset(words),
         amounts=frozenset(amounts),
         names=frozenset(word for word in words if word in names),
@@ -320,10 +322,19 @@ def _han(run: str) -> Iterator[tuple[str, str]]:
                 yield "han", part
                 break
         else:
-            length = 1
-            char = run[place]
+            length = 2 if _is_nickname(run, place) else 1
+            char = run[place : place + length]
             yield "han", "¬" if char in _NOT_ZH else char
         place += length
+
+
+def _is_nickname(run: str, place: int) -> bool:
+    """Whether 小, 老 or 阿 stands before a character that begins no known word: 小周 is one name."""
+    if run[place] not in "小老阿" or place + 1 >= len(run):
+        return False
+    longest = min(LONGEST_ZH, len(run) - place - 1)
+    following = (run[place + 1 : place + 1 + length] for length in range(1, longest + 1))
+    return not any(part in WORDS_ZH or part in LIGHT_ZH or part in _NOT_ZH for part in following)
 
 
 def stem(word: str, keeps_e: bool = False) -> str:

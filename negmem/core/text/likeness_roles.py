@@ -6,23 +6,31 @@ changed places, and leave alone what merely stands elsewhere: "on Fridays", a li
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from itertools import tee
 
-from negmem.core.text.likeness_meaning import DIRECTION, OWNED, SYMMETRIC, Meaning
+from negmem.core.text.likeness_forms import PARTICIPLE
+from negmem.core.text.likeness_meaning import DIRECTION, OWNED, PERSONS, SYMMETRIC, Meaning
 from negmem.core.text.likeness_words import words_of
 
 _ACTS_UPON = (("i", "me"), ("he", "him"), ("we", "us"), ("they", "them"))
 # What such a word opens may stand anywhere in the sentence, and says by the word what part it plays.
 _OPENS = frozenset(
     words_of(
-        "to into onto from before after with over under through for at in on 从 到 给 向 对 跟"
+        "to into onto from before befor after with over under through for at in on 从 到 给 向 对 跟"
     )
 )
 # What stands next to one of these plays a part that nothing else in the sentence plays.
-_BINDS = frozenset(words_of("if unless because than although 如果 因为 除非 只要 比 与其 宁可 把"))
+_BINDS = frozenset(
+    words_of("if unless because becaus than although 如果 因为 除非 只要 比 与其 宁可 把")
+)
+_IS_ACTED_UPON = re.compile(
+    rf"\b(?:user|i|he|she|they|we) (?:is|are|am|was|were|gets?|got|(?:has|have) been) (?:\w+ly )?{PARTICIPLE}\b"
+)
 _NEAR = 3
+_IN_TURN = frozenset(words_of("before befor after then 前 后 以前 以后 先 再"))
 
 
 def _pairs(tokens: list[str]) -> Iterator[tuple[str, str]]:
@@ -84,8 +92,23 @@ def _order_agrees(a: Meaning, b: Meaning) -> bool:
         turned = not turned
         return swapped == turned
     if a.is_passive != b.is_passive:
-        return True
-    return swapped == turned
+        shared = (a.words & b.words) | {"user"}
+        # "is paid" and "pays": what is acted upon stands before the one and behind the other
+        return not _IS_ACTED_UPON.search((a if a.is_passive else b).text) or _begins(
+            first, shared
+        ) != _begins(second, shared)
+    return swapped == turned and not _names_turned(a, b)
+
+
+def _begins(order: tuple[str, ...], shared: frozenset[str]) -> list[str]:
+    return [token for token in order if token in shared][:2]
+
+
+def _names_turned(a: Meaning, b: Meaning) -> bool:
+    """Whether two names that stand side by side stand there the other way round."""
+    names = a.names & b.names
+    pairs = {pair for pair in _pairs(list(a.order)) if set(pair) <= names}
+    return any((last, first) in pairs for first, last in _pairs(list(b.order)))
 
 
 def _done_by(passive: tuple[str, ...], active: tuple[str, ...]) -> bool:
@@ -105,7 +128,7 @@ def _without_opened(
     """Two orders without the phrases that both have and that a word like "at" opens in them but once."""
     left, right = list(one), list(other)
     for word, following in sorted(set(_pairs(left)) & set(_pairs(right))):
-        if word not in _OPENS:
+        if word not in _OPENS or following in PERSONS:
             continue
         places = [
             [place for place, pair in enumerate(_pairs(order)) if pair == (word, following)]
@@ -114,6 +137,8 @@ def _without_opened(
         if len(places[0]) != 1 or len(places[1]) != 1:
             continue
         is_repeated = left.count(word) > 1 or right.count(word) > 1
+        if is_repeated and _IN_TURN & (set(left) | set(right)):
+            continue
         start, begin = places[0][0], places[1][0]
         length = 1
         while (
@@ -167,7 +192,9 @@ def _followed(said: Meaning, marks: frozenset[str], words: int) -> dict[str, set
     for place, token in enumerate(said.flow):
         if token not in marks:
             continue
-        after = [other for other in said.flow[place + 1 :] if other not in OWNED][:words]
+        after = [other for other in said.flow[place + 1 :] if other not in OWNED]
+        once = [other for other in after if said.flow.count(other) == 1]
+        after = [other for other in after[:words] if other in once] or once[:1]
         found.setdefault(token, set()).update(after)
     return found
 
@@ -192,7 +219,9 @@ def _denied_otherwise(a: Meaning, b: Meaning) -> bool:
     if a.denials != 1 or b.denials != 1:
         return False
     first, second = _followed(a, _DENIAL, 2).get("¬"), _followed(b, _DENIAL, 2).get("¬")
-    if not first or not second or not first.isdisjoint(second):
+    if not first or not second:
+        return bool(first or second) and a.is_passive == b.is_passive
+    if not first.isdisjoint(second):
         return False
     return first <= set(b.flow) and second <= set(a.flow)
 

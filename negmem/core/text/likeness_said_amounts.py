@@ -86,6 +86,7 @@ _BEFORE: tuple[tuple[re.Pattern[str], _Plain], ...] = (
     # length and money with the smaller unit left unsaid
     (re.compile(rf"({_DIGIT_ZH})米({_DIGIT_ZH}{{1,2}})(?![百千万米点\u4e00-\u9fff]?[以左])(?=[^\u4e00-\u9fff十]|[的高宽长深左]|$)"), _metres),
     (re.compile(rf"({_N})块({_DIGIT_ZH})(?=[。，,.！!]|$)"), _metres),
+    (re.compile("(一两|两三|三四|三五|四五|五六|六七|七八|八九)(?=[个位名条只天年次周杯岁块元百千万])"), lambda m: f" §few:{m[1]}§ "),
     # scales behind digits
     (re.compile(r"(?<![a-z0-9_.])(\d+(?:\.\d+)?) ?([百千万亿])(?![分一二三四五六七八九\d])"), _scaled),
     (re.compile(r"\b(\d+(?:\.\d+)?) (hundred|thousand|million|billion)\b"), _scaled),

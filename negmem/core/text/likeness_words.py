@@ -37,7 +37,7 @@ javascript : js
 typescript : ts
 new_to : is new to | am new to | is a beginner in | is a beginner at | am a beginner in | am a beginner at
 learn drive : is learning to drive | am learning to drive | is taking driving lessons | takes driving lessons | takes driving classes
-graduate : finished studying | completed studies | finished studies | completed a degree | graduated
+graduated : finished studying | completed studies | finished studies
 get_up early : is an early riser | am an early riser | is an early bird | am an early bird
 several : a few | quite a few | a number of | a handful of
 much : large amounts of | a large amount of | a great deal of | a lot of | lots of | plenty of | loads of | tons of
@@ -279,7 +279,7 @@ LIGHT_VERBS = frozenset(
 OPPOSED = tuple(
     frozenset(pair.split("/"))
     for pair in words_of(
-        "必须/了 打算/了 from/to from/for from/into and/or he/she his/her him/her i/he i/she 会/了 将/了 在/了 在/过 希望/了 我/他 我/她 他/她 会/在"
+        "必须/了 打算/了 with/for with/about to/about with/approx to/approx from/to from/for from/into and/or he/she his/her him/her i/he i/she 会/了 将/了 在/了 在/过 希望/了 我/他 我/她 他/她 会/在"
         " my/your my/his my/hers my/their your/his your/hers our/your our/their his/hers his/their hers/their i/you me/you"
         " me/him me/her us/them we/they i/they"
     )
