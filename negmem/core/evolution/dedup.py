@@ -8,19 +8,18 @@ does not chain. What a pair of texts may be merged by is decided in core/merging
 
 from __future__ import annotations
 
-import heapq
 import uuid
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import count
 from typing import TYPE_CHECKING
 from uuid import UUID
 
 from negmem.core.evolution.dedup_groups import Groups, grouped
 from negmem.core.evolution.dedup_options import DedupOptions
 from negmem.core.evolution.dedup_stores import Store
+from negmem.core.evolution.dedup_tally import Tally, undone
 from negmem.core.merging import (
     Merge,
     Text,
@@ -29,7 +28,7 @@ from negmem.core.merging import (
     stored_scale,
     who_stays,
 )
-from negmem.core.models.dedup import Deduplicated, DuplicatePair, VetoedPair
+from negmem.core.models.dedup import Deduplicated
 from negmem.core.pii import gated
 from negmem.core.session import Session
 from negmem.core.text.compat_key import compat_key
@@ -44,8 +43,6 @@ REVIEWED_FROM = 0.35
 _LEADERS = 8
 _BATCH = 500
 _LARGE = 2_000
-_LISTED = 10_000
-_LISTED_VETOED = 200
 
 
 @dataclass
@@ -76,17 +73,7 @@ class Deduplication:
         self._scale = stored_scale(session).documents
         self._reviewed_from = max(options.threshold, REVIEWED_FROM)
         self._run_id = uuid.uuid4()
-        self._gone: set[UUID] = set()
-        self._stays: set[UUID] = set()
-        self._merged: list[Merge] = []
-        self._removed = 0
-        self._compared = 0
-        self._changed = 0
-        self._unmeasured = 0
-        self._vetoed = 0
-        self._seen_apart: set[int] = set()
-        self._nearest_vetoed: list[tuple[float, int, VetoedPair]] = []
-        self._turn = count()
+        self._tally = Tally()
 
     def run(self) -> Deduplicated:
         """Look, merge, and say what was done."""
@@ -102,17 +89,24 @@ class Deduplication:
         resume_after = self._semantic(found) if options.semantic else None
         for group in self._batched(found.exact, found.ids):
             self._exact(group)
-        if self._unmeasured:
+        tally = self._tally
+        if tally.unmeasured:
             self._session.warn(
                 "vectors_missing",
-                f"{self._unmeasured:,} pairs that may say the same have no vector, and stay: negmem embed status",
+                f"{tally.unmeasured:,} pairs that may say the same have no vector, and stay: negmem embed status",
             )
         if resume_after is not None:
             self._session.warn(
                 "dedup_stopped",
-                f"stopped at {self._compared:,} comparisons, resume with --after {resume_after}",
+                f"stopped at {tally.compared:,} comparisons, resume with --after {resume_after}",
             )
-        return self._answer(found, resume_after)
+        return tally.answer(
+            self._store,
+            options,
+            blank=found.blank,
+            resume_after=resume_after,
+            run_id=None if self._is_dry else self._run_id,
+        )
 
     def _batched(self, groups: Sequence[list[int]], ids: list[UUID]) -> Iterator[list[list[UUID]]]:
         """Groups of ids, some together while they are small."""
@@ -158,10 +152,10 @@ class Deduplication:
 
     def _texts(self, ids: Sequence[UUID]) -> dict[UUID, Text]:
         """Those that are live; what took in another in this run counts as one that did before."""
-        wanted = [one for one in ids if one not in self._gone]
+        wanted = [one for one in ids if one not in self._tally.gone]
         found = self._store.texts(wanted) if wanted else {}
         return {
-            one: replace(text, took_in=True) if one in self._stays else text
+            one: replace(text, took_in=True) if one in self._tally.stays else text
             for one, text in found.items()
         }
 
@@ -177,7 +171,7 @@ class Deduplication:
         for text in sorted(texts, key=self._rank):
             refused: list[tuple[Text, Text, str]] = []
             for leader in leaders[:_LEADERS]:
-                self._compared += 0 if exact else 1
+                self._tally.compared += 0 if exact else 1
                 guard, is_exact = self._guard(leader, text, exact)
                 if guard is None and (text.is_pinned or text.took_in):
                     guard = "pinned" if text.is_pinned else "chain"
@@ -223,7 +217,7 @@ class Deduplication:
             similarity = by_text.get((survivor.id, loser.content))
             if not is_exact and self._store.has_vectors:
                 if similarity is None:
-                    self._unmeasured += 1
+                    self._tally.unmeasured += 1
                     continue
                 if similarity < self._options.threshold:
                     continue
@@ -231,32 +225,12 @@ class Deduplication:
         for one, other, guard in verdicts.vetoed:
             similarity = measured.get((one.id, other.id))
             if exact or (similarity or 0) >= self._reviewed_from:
-                self._veto(one, other, guard, similarity)
+                self._tally.vetoed(one, other, guard, similarity)
         self._apply(merges)
 
     def _similarities(self, pairs: Sequence[tuple[UUID, UUID]]) -> dict[tuple[UUID, UUID], float]:
         found = self._store.cosines(pairs)
         return {pair: round(self._scale.similarity(cos), 6) for pair, cos in found.items()}
-
-    def _veto(self, one: Text, other: Text, guard: str, similarity: float | None) -> None:
-        named = hash(frozenset((one.id, other.id)))
-        if guard == "exact" or named in self._seen_apart:
-            return
-        self._seen_apart.add(named)
-        self._vetoed += 1
-        pair = VetoedPair(
-            one=one.id,
-            other=other.id,
-            guard=guard,
-            similarity=similarity,
-            one_content=one.content,
-            other_content=other.content,
-        )
-        entry = (1.0 if similarity is None else similarity, -next(self._turn), pair)
-        if len(self._nearest_vetoed) < _LISTED_VETOED:
-            heapq.heappush(self._nearest_vetoed, entry)
-        else:
-            heapq.heappushpop(self._nearest_vetoed, entry)
 
     def _apply(self, merges: list[Merge]) -> None:
         for start in range(0, len(merges), _BATCH):
@@ -265,14 +239,10 @@ class Deduplication:
                 done = {(merge.survivor, merge.loser) for merge in batch}
             else:
                 done = set(self._store.apply(batch, self._run_id))
-            self._changed += len(batch) - len(done)
+            self._tally.changed += len(batch) - len(done)
             for merge in batch:
                 if (merge.survivor, merge.loser) in done:
-                    self._gone.add(merge.loser)
-                    self._stays.add(merge.survivor)
-                    self._removed += 1
-                    if len(self._merged) < _LISTED:
-                        self._merged.append(merge)
+                    self._tally.merged(merge)
 
     def _semantic(self, found: Groups) -> UUID | None:
         """The looks by meaning and by vector, in order of id; where they stopped, or None."""
@@ -283,7 +253,7 @@ class Deduplication:
             blocks[group[0]].append(group)
         first = 0 if self._options.after is None else bisect_right(found.ids, self._options.after)
         for begin in range(first, len(found.ids), _BATCH):
-            if self._compared >= self._options.most_compared:
+            if self._tally.compared >= self._options.most_compared:
                 return found.ids[begin - 1]
             end = min(begin + _BATCH, len(found.ids))
             self._meaning(
@@ -306,7 +276,7 @@ class Deduplication:
         place_of = {one: place for place, one in enumerate(found.ids)}
         for one, bits in self._store.bits():
             place = place_of.get(one)
-            if place is None or one in self._gone or (width and len(bits) != width):
+            if place is None or one in self._tally.gone or (width and len(bits) != width):
                 continue
             width = len(bits)
             places.append(place)
@@ -333,7 +303,7 @@ class Deduplication:
     def _neighbours(self, pairs: NDArray[np.int32], found: Groups) -> None:
         """What is near by vector and has another meaning key: mostly to be told apart."""
         named = [(found.ids[one], found.ids[other]) for one, other in pairs.tolist()]
-        named = [pair for pair in named if not self._gone & set(pair)]
+        named = [pair for pair in named if not self._tally.gone & set(pair)]
         measured = self._similarities(named)
         near = [pair for pair in named if measured.get(pair, -1) >= self._options.threshold]
         texts = self._texts(list({one for pair in near for one in pair}))
@@ -343,43 +313,19 @@ class Deduplication:
             if pair[0] not in texts or pair[1] not in texts or gone & set(pair):
                 continue
             one, other = texts[pair[0]], texts[pair[1]]
-            self._compared += 1
+            self._tally.compared += 1
             guard, is_exact = self._guard(one, other, False, measured[pair])
             survivor, loser = who_stays(one, other)
-            is_bound = loser.is_pinned or loser.took_in or loser.id in self._stays
+            is_bound = loser.is_pinned or loser.took_in or loser.id in self._tally.stays
             if guard is None and is_bound:
                 guard = "pinned" if loser.is_pinned else "chain"
             if guard is None:
                 merges.append(_merge(survivor, loser, measured[pair], is_exact))
                 gone.add(loser.id)
-                self._stays.add(survivor.id)
+                self._tally.stays.add(survivor.id)
             elif measured[pair] >= self._reviewed_from:
-                self._veto(one, other, guard, measured[pair])
+                self._tally.vetoed(one, other, guard, measured[pair])
         self._apply(merges)
-
-    def _answer(self, found: Groups, resume_after: UUID | None) -> Deduplicated:
-        vetoed = sorted(self._nearest_vetoed, key=lambda entry: entry[:2], reverse=True)
-        live = self._store.count()
-        options = self._options
-        return Deduplicated(
-            store=self._store.name,
-            mode="compat" if options.compat else "semantic" if options.semantic else "exact",
-            threshold=options.threshold if options.semantic else None,
-            groups=len(self._stays),
-            removed=self._removed,
-            kept=live - (self._removed if self._is_dry else 0),
-            vetoed=self._vetoed,
-            blank=found.blank,
-            compared=self._compared,
-            changed_meanwhile=self._changed,
-            restored=0,
-            resume_after=resume_after,
-            dry_run=self._is_dry,
-            run_id=None if self._is_dry or not self._removed else self._run_id,
-            pairs=[_pair(merge) for merge in self._merged],
-            pairs_left_out=self._removed - len(self._merged),
-            vetoed_pairs=[pair for _, _, pair in vetoed],
-        )
 
 
 def _merge(survivor: Text, loser: Text, similarity: float | None, is_exact: bool) -> Merge:
@@ -392,17 +338,6 @@ def _merge(survivor: Text, loser: Text, similarity: float | None, is_exact: bool
         loser.content,
         survivor.hash,
         loser.hash,
-    )
-
-
-def _pair(merge: Merge) -> DuplicatePair:
-    return DuplicatePair(
-        survivor=merge.survivor,
-        removed=merge.loser,
-        exact=merge.exact,
-        similarity=merge.similarity,
-        survivor_content=merge.survivor_text,
-        removed_content=merge.loser_text,
     )
 
 
@@ -424,22 +359,4 @@ def undo(session: Session, store: Store, run_id: UUID, *, dry_run: bool = False)
     restored = store.taken(run_id) if dry_run else store.undo(run_id)
     if not restored:
         session.warn("run_unknown", f"run {run_id} removed nothing that is still away")
-    return Deduplicated(
-        store=store.name,
-        mode="undo",
-        threshold=None,
-        groups=0,
-        removed=0,
-        kept=store.count(),
-        vetoed=0,
-        blank=0,
-        compared=0,
-        changed_meanwhile=0,
-        restored=len(restored),
-        resume_after=None,
-        dry_run=dry_run,
-        run_id=run_id,
-        pairs=[],
-        pairs_left_out=0,
-        vetoed_pairs=[],
-    )
+    return undone(store, run_id, len(restored), dry_run=dry_run)
