@@ -170,6 +170,16 @@ def test_a_user_loses_at_most_a_fifth_a_day_but_twenty_may_always_go(
     assert database.value(ALL) == 128
 
 
+def test_a_short_statement_timeout_makes_small_batches(database: TestDatabase) -> None:
+    add_many(database, 150, days=100)
+    # Set in the statement itself: read by the function, and too late to end it.
+    call = (
+        "SELECT negentropy.cleanup_low_value_memories(0.1, 7, 0.1, p_max_share => 1)"
+        " FROM (SELECT set_config('statement_timeout', '450', true) OFFSET 0) AS short"
+    )
+    assert [database.value(call) for _ in range(3)] == [100, 50, 0]
+
+
 def test_one_call_takes_at_most_max_rows(database: TestDatabase) -> None:
     for user in ("ada", "bob", "cho"):
         add_many(database, 20, user=user)
