@@ -44,7 +44,7 @@ _negmem_command()
         "consolidate") commands="" options="--job --user --thread --workers --extractor --max-calls --max-tokens --max-cost --again --retry --list --state --limit --dry-run --yes $_negmem_shared --help" ;;
         "memory") commands="add list show edit rm restore pin unpin link unlink links topics history" options="--help" ;;
         "memory add") commands="" options="--user --type --thread --metadata --occurred-at --dry-run --yes $_negmem_shared --help" ;;
-        "memory list") commands="" options="--user --type --thread --since --until --deleted --pinned --oldest-first --limit --offset $_negmem_shared --help" ;;
+        "memory list") commands="" options="--user --type --thread --since --until --where --deleted --pinned --oldest-first --limit --offset $_negmem_shared --help" ;;
         "memory show") commands="" options="--user $_negmem_shared --help" ;;
         "memory edit") commands="" options="--user --content --type --metadata --expected-version --note --dry-run --yes $_negmem_shared --help" ;;
         "memory rm") commands="" options="--user --dry-run --yes $_negmem_shared --help" ;;
@@ -248,6 +248,7 @@ _negmem_values()
         "memory list --thread") values="@word" ;;
         "memory list --since") values="@word" ;;
         "memory list --until") values="@word" ;;
+        "memory list --where") values="@word" ;;
         "memory list --limit" | "memory list -n") values="@word" ;;
         "memory list --offset") values="@word" ;;
         "memory show --user" | "memory show -u") values="@word" ;;

@@ -534,6 +534,7 @@ complete -c negmem -n '__negmem_at "memory list"' -l type -x -a 'core semantic p
 complete -c negmem -n '__negmem_at "memory list"' -l thread -x -d 'Its conversation.'
 complete -c negmem -n '__negmem_at "memory list"' -l since -x -d 'ISO 8601, or an age such as 7d or 12h.'
 complete -c negmem -n '__negmem_at "memory list"' -l until -x -d 'ISO 8601, or an age such as 7d or 12h.'
+complete -c negmem -n '__negmem_at "memory list"' -l where -x -d 'In the metadata; may be repeated. source=observation: what was learned of the user.'
 complete -c negmem -n '__negmem_at "memory list"' -l deleted -d 'Those that were removed instead.'
 complete -c negmem -n '__negmem_at "memory list"' -l pinned -d 'Only pinned ones.'
 complete -c negmem -n '__negmem_at "memory list"' -l oldest-first -d 'Default: newest first.'

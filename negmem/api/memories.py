@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
@@ -52,13 +52,17 @@ class Memories(Noun):
         thread: str | None = None,
         since: datetime | None = None,
         until: datetime | None = None,
+        where: Mapping[str, Any] | None = None,
         deleted: bool = False,
         pinned: bool = False,
         newest_first: bool = True,
         limit: int = 20,
         offset: int = 0,
     ) -> MemoryList:
-        """A page of a user's memories, by when they were said."""
+        """A page of a user's memories, by when they were said.
+
+        `where` is metadata that must be there: `{"source": "observation"}` for what was learned of the user.
+        """
         from negmem.core import memories
 
         return memories.list_memories(
@@ -68,6 +72,7 @@ class Memories(Noun):
             thread=thread,
             since=since,
             until=until,
+            where=where,
             deleted=deleted,
             pinned=pinned,
             newest_first=newest_first,

@@ -86,6 +86,14 @@ def list_(
     thread: Thread = None,
     since: Since = None,
     until: Until = None,
+    where: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--where",
+            metavar="KEY=VALUE",
+            help="In the metadata; may be repeated. source=observation: what was learned of the user.",
+        ),
+    ] = None,
     deleted: Annotated[
         bool, typer.Option("--deleted", help="Those that were removed instead.")
     ] = False,
@@ -111,6 +119,7 @@ def list_(
             thread=thread,
             since=first,
             until=last,
+            where=parse_pairs(where, "--where"),
             deleted=deleted,
             pinned=pinned,
             newest_first=not oldest_first,

@@ -204,13 +204,14 @@ def list_memories(
     thread: str | None = None,
     since: datetime | None = None,
     until: datetime | None = None,
+    where: Mapping[str, Any] | None = None,
     deleted: bool = False,
     pinned: bool = False,
     newest_first: bool = True,
     limit: int = 20,
     offset: int = 0,
 ) -> MemoryList:
-    """A page of one user's memories, by when they were said.
+    """A page of one user's memories, by when they were said; `where` is metadata that must be there.
 
     Raises: UsageError `limit_invalid`, `memory_type_unknown`, `name_invalid`, `moment_malformed`.
     """
@@ -233,6 +234,7 @@ def list_memories(
         "thread": thread,
         "since": in_utc(since, "since"),
         "until": in_utc(until, "until"),
+        "metadata": Jsonb(dict(where)) if where else None,
         "deleted": deleted,
         "pinned": pinned,
         "newest_first": newest_first,

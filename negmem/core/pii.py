@@ -47,6 +47,16 @@ _SAYING = frozenset(
         "decision",
         "reasoning",
         "outcome",
+        "rationale",
+    )
+)
+_OBJECTS = frozenset(
+    ("metadata", "details", "value", "previous", "properties", "arguments", "proposed")
+)
+_LISTS = frozenset(
+    (
+        *("tags", "aliases", "alternatives", "facts", "events", "relationships"),
+        *("evidence", "duplicates"),
     )
 )
 
@@ -406,9 +416,9 @@ class _Passing:
                 changes[name] = self.blank(value)
             elif name in _SAYING:
                 changes[name] = None if value is None else WITHHELD
-            elif name in ("metadata", "details", "value", "previous", "properties"):
+            elif name in _OBJECTS:
                 changes[name] = {}
-            elif name in ("tags", "aliases", "alternatives", "facts", "events", "relationships"):
+            elif name in _LISTS:
                 changes[name] = []
         return model.model_copy(update=changes)
 

@@ -115,7 +115,8 @@ WHERE m.user_id = %(user_id)s::varchar AND m.app_name = %(app_name)s::varchar
 ORDER BY array_position(%(ids)s::uuid[], m.id);
 
 -- name: list
--- params: user_id, app_name, memory_type, thread, since, until, deleted, pinned, newest_first, row_limit, row_offset
+-- params: user_id, app_name, memory_type, thread, since, until, metadata, deleted, pinned, newest_first, row_limit,
+--   row_offset
 -- Lists by when it was said; the ids come first, so that details are read for the page alone.
 SELECT m.id, count(*) OVER () AS total
 FROM :"schema".memories AS m
@@ -127,6 +128,7 @@ WHERE m.user_id = %(user_id)s::varchar AND m.app_name = %(app_name)s::varchar
     AND (%(thread)s::text IS NULL OR t.external_id = %(thread)s::text)
     AND (%(since)s::timestamptz IS NULL OR m.occurred_at >= %(since)s::timestamptz)
     AND (%(until)s::timestamptz IS NULL OR m.occurred_at < %(until)s::timestamptz)
+    AND (%(metadata)s::jsonb IS NULL OR m.metadata @> %(metadata)s::jsonb)
     AND (NOT %(pinned)s::boolean OR m.pinned_at IS NOT NULL)
 ORDER BY
     CASE WHEN %(newest_first)s::boolean THEN m.occurred_at END DESC NULLS LAST,

@@ -56,7 +56,7 @@ def test_where_from_who_and_back(negmem: CliRunner, database: TestDatabase, tmp_
         assert [e.content for e in entities.show(session, None, "zhang").entity.events] == told[:-1]
 
     text = negmem("learn", "show", str(lesson.learning.id), "--user", "alice").ok().stdout
-    assert f"said 2026-03-02 in t1: {SAID}  {event}" in text
+    assert f"said 2026-03-02 in t1, {event}: {SAID}" in text
     assert "by extractor llm" in text and "  edited " in text
     undo = next(line for line in text.splitlines() if "undo: " in line).split("undo: negmem ")[1]
     back: Any = negmem(*undo.split(), "--json").ok().json

@@ -99,6 +99,7 @@ NO_TEXT = {
     "learning.proposals.located": "part of what show and edit answer, which are gated",
     "learning.namespaces": "names of users and teams",
     "learning.origins": "parts of what a store shows, which is gated",
+    "learning.introductions.standing": "part of a store's functions, which are gated",
     "learning.items.versions_of": "part of the versions of a store, which are gated",
     "governance.bring_back": "counts",
     "governance.decisions": "ids and counts; notes are the deciders', for owner and auditor",

@@ -24,8 +24,7 @@ def draw_list(console: Console, found: AgentDecisions) -> None:
         by = f"{one_line(one.agent)}: " if one.agent else ""
         came = f" → {one.outcome}" if one.outcome else ""
         head = f"{one.id}  {day(console, one.created_at)}  {by}"
-        width = None if console.width is None else max(20, console.width - len(head))
-        console.out(head + one_line(one.decision + came, width))
+        console.row(head, one.decision + came)
     if not found.decisions:
         console.note("no decisions")
     if found.truncated:

@@ -99,6 +99,4 @@ def draw_earlier(console: Console, versions: Sequence[ItemVersion], names: tuple
 
 def _line(console: Console, one: Learning, head: str) -> None:
     where = "" if one.namespace == "global" else f" [{one_line(one.namespace)}]"
-    width = None if console.width is None else max(20, console.width - len(head) - len(where) - 4)
-    text = one_line(f"{one.title}: {one.learning}", width)
-    console.out(f"{head}  {text}{where}")
+    console.row(f"{head}{where}  ", f"{one.title}: {one.learning}")

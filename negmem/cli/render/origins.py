@@ -16,12 +16,10 @@ if TYPE_CHECKING:
 
 
 def draw_origins(console: Console, origins: Sequence[Origin], indent: str = "  ") -> None:
-    """A line a turn: when, in which thread, what was said, its id."""
+    """A row a turn: when, in which thread, its id, what was said."""
     for one in origins:
-        head = f"{indent}said {day(console, one.said_at)} in {one_line(one.thread)}: "
-        tail = f"  {one.id}"
-        width = None if console.width is None else max(20, console.width - len(head) - len(tail))
-        console.out(f"{head}{one_line(one.quote, width)}{tail}")
+        head = f"{indent}said {day(console, one.said_at)} in {one_line(one.thread)}, {one.id}: "
+        console.row(head, one.quote)
 
 
 def draw_changes(

@@ -32,6 +32,7 @@ def draw_picture(console: Console, found: UserPicture) -> None:
             console.out(f"  {one_line(item.text)}  ({by}, version {item.version})")
             for origin in item.origins:
                 day = f"{origin.said_at:%Y-%m-%d}"
-                console.out(f"      {day} {one_line(origin.thread)}: {one_line(origin.quote)}")
+                console.row(f"      {day} {one_line(origin.thread)}: ", origin.quote)
+            console.out(f"      undo: {one_line(item.undo)}")
         if store.total > len(store.items):
             console.out(f"  {store.total - len(store.items):,} more: --limit N")

@@ -19,13 +19,13 @@ if TYPE_CHECKING:
         ProposalShown,
     )
 
-_SHOWN = ("title", "name", "field", "key", "text", "fact", "content", "entity", "relation", "id")
+_SHOWN = ("title", "name", "field", "key", "entity", "text", "fact", "content", "relation", "id")
 
 
 def draw_list(console: Console, found: ProposalList) -> None:
     """A line a proposal: id, status, what it would do, for whom."""
     for one in found.proposals:
-        console.out(f"{one.id}  {one.status:<8}  {_said(one)}")
+        console.row(f"{one.id}  {one.status:<8}  ", _said(one))
     if not found.proposals:
         console.note("no proposals")
     if found.truncated:
@@ -45,9 +45,12 @@ def draw_shown(console: Console, shown: ProposalShown) -> None:
                 console.out(f"  was        {one_line(name)}: {_value(was)}")
     if one.decided_by or one.reason:
         by = f"by {one_line(one.decided_by)}" if one.decided_by else ""
+        at = f" at {one.decided_at:%Y-%m-%d %H:%M}Z" if one.decided_by and one.decided_at else ""
         why = f": {one_line(one.reason)}" if one.reason else ""
-        console.out(f"  decided    {by}{why}")
-    else:
+        console.out(f"  decided    {by}{at}{why}")
+    if one.applied_id:
+        console.out(f"  wrote      {one.applied_id}")
+    if one.decided_at is None or one.status in ("edited", "stale", "failed"):
         console.out(f"  expires    {one.expires_at:%Y-%m-%d %H:%M}Z")
     if shown.is_stale:
         console.out("  stale      what it changes was changed meanwhile: approve with --anyway")

@@ -17,7 +17,7 @@ def draw_list(console: Console, found: ToolList) -> None:
     for one in found.tools:
         sign = "ok  " if one.offered else "off "
         does = "writes" if one.writes else "reads "
-        console.out(f"{sign}  {does}  {one.store:<9}  {console.style(one.name, 'name')}")
+        console.out(f"{sign}  {does}  {one.store:<12}  {console.style(one.name, 'name')}")
     for reason in dict.fromkeys(one.reason for one in found.tools if one.reason):
         console.note(f"off: {one_line(reason)}")
 
