@@ -10,7 +10,7 @@ from uuid import UUID
 
 from negmem.core.models.retrieval import SearchResult
 from negmem.core.session import Session
-from negmem.core.text.labelled import date_part, label_part, labelled, short_id
+from negmem.core.text.labelled import date_part, label_part, labelled, short_id, spoken
 from negmem.core.text.profile_names import ProfileNames, profile_names
 from negmem.core.text.verifiable import to_verify
 
@@ -31,6 +31,8 @@ _EVER = datetime.min.replace(tzinfo=timezone.utc)
 class Candidate:
     """A text for one section: `said` as it is stored, `text` as it will stand in the context.
 
+    `spoken` has who said it before it, where that was not the user.
+
     `verify` names what of it should be checked before it is relied on.
     """
 
@@ -43,6 +45,7 @@ class Candidate:
     score: float | None = None
     type: str = ""
     verify: tuple[str, ...] = ()
+    spoken: str = ""
 
 
 @dataclass(frozen=True)
@@ -158,4 +161,5 @@ def _searched(result: SearchResult) -> Candidate:
         score=result.score,
         type=result.type,
         verify=verify,
+        spoken=spoken(said, metadata),
     )
