@@ -205,8 +205,11 @@ def _with_entity(
 
 
 def _grouped(context: Context, candidates: Sequence[Candidate]) -> dict[str, Recalled]:
-    """The items of a context by their stores, as they are stored, without labels."""
-    said = {(one.section, one.id): one.said for one in candidates}
+    """The items of a context by their stores, as they are stored, without labels but for who spoke.
+
+    What an agent said is no word of the user's, and reads so.
+    """
+    said = {(one.section, one.id): one.spoken or one.said for one in candidates}
     left: dict[str, int] = {}
     for one in context.left_out:
         left[one.section] = left.get(one.section, 0) + 1

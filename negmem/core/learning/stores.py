@@ -31,6 +31,7 @@ from negmem.core.models.entity import Entity
 from negmem.core.retrieval.search import search
 from negmem.core.session import Session
 from negmem.core.text.fact_words import fact_text
+from negmem.core.text.labelled import spoken
 from negmem.errors import NegmemError, UsageError
 
 if TYPE_CHECKING:
@@ -116,7 +117,12 @@ class MemoryStore(_BuiltIn):
         """What a search of memories and facts finds."""
         found = search(bound.session, _user(bound), message, limit=limit, record=False)
         items = [
-            Item(one.id, one.content, one.score, {"kind": one.kind, "type": one.type})
+            Item(
+                one.id,
+                spoken(one.content, one.metadata or {}),
+                one.score,
+                {"kind": one.kind, "type": one.type},
+            )
             for one in found.results
             if (one.kind, one.type) != ("fact", profile.TYPE)
         ]

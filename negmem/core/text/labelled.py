@@ -8,8 +8,9 @@ of writing are replaced.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
+from typing import Any
 
 # Neither of the two matches in what is printable, which most of what people write is.
 _STEERING = re.compile(
@@ -37,6 +38,13 @@ def label_part(text: str) -> str:
         "\N{REPLACEMENT CHARACTER}",
         " ".join(_LINE_ENDS.sub(" ", text).split()).translate(_BRACKETS),
     )
+
+
+def spoken(said: str, metadata: Mapping[str, Any]) -> str:
+    """A turn with who said it before it, where that was a named speaker or another than the user."""
+    role = metadata.get("role")
+    who = metadata.get("speaker") or (role if role != "user" else None)
+    return f"{label_part(who)}: {said}" if isinstance(who, str) and who else said
 
 
 def date_part(moment: datetime | None) -> str:
