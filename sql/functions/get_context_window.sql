@@ -9,7 +9,8 @@
 --
 -- Candidates and their order are those of `negmem context`; tokens are estimated by the script of the
 -- text, on the high side. A text that does not fit is left out, a smaller one after it may come in;
--- history ends at the first that does not fit. Without p_query_embedding memories are found by words.
+-- history ends at the first that does not fit. Without p_query_embedding all is found by words. What is shared with the
+-- whole app is there as far as accessible_owners() says.
 --
 -- callers: agents through SQL
 -- locks: none beyond reading; access is not recorded
@@ -104,10 +105,10 @@ BEGIN
             ON s.kind = 'fact' AND f.user_id = p_user_id AND f.app_name = p_app_name AND f.id = s.id
         UNION ALL
         SELECT 'entity', e.content, e.score, false, 6, e.rank
-        FROM entity_candidates(p_user_id, p_app_name, p_query) AS e
+        FROM entity_candidates(p_user_id, p_app_name, p_query, p_embedding => p_query_embedding) AS e
         UNION ALL
         SELECT 'knowledge', k.content, k.score, false, 7, k.rank
-        FROM knowledge_candidates(p_user_id, p_app_name, p_query) AS k
+        FROM knowledge_candidates(p_user_id, p_app_name, p_query, p_embedding => p_query_embedding) AS k
         ORDER BY 5, 6
     LOOP
         CONTINUE WHEN v_row.is_profile

@@ -1,6 +1,7 @@
--- What was learned that may help with a question: the learnings a user may read that share words with it, best first.
+-- What was learned that may help with a question, of what a user may read, best first.
 --
--- Readable is what accessible_owners() says. Ranked by BM25 (k1 1.2, b 0.75) within each owner's statistics.
+-- Readable is what accessible_owners() says; ranked as search_shared_items() ranks, by words and by vectors. What shares no
+-- word with the question must be nearer to it than 99 in 100 unrelated texts are.
 --
 -- callers: get_context_window(), queries/context.sql
 -- locks: none beyond reading
@@ -10,45 +11,41 @@ CREATE OR REPLACE FUNCTION :"schema".knowledge_candidates(
     p_user_id text,
     p_app_name text,
     p_query text,
-    p_global text DEFAULT NULL
+    p_global text DEFAULT NULL,
+    p_embedding :"vector_schema".vector DEFAULT NULL,
+    p_semantic_weight double precision DEFAULT 0.4,
+    p_keyword_weight double precision DEFAULT 0.6
 )
 RETURNS TABLE (rank bigint, id uuid, title text, content text, updated_at timestamptz, score double precision)
 LANGUAGE sql
 STABLE
-SET search_path = :"schema", pg_catalog, pg_temp
+ROWS 10
+SET jit = off
+SET search_path = :"schema", :"vector_schema", pg_catalog, pg_temp
 AS $function$
-    WITH owners AS (
-        SELECT a.owner_kind, a.owner FROM accessible_owners(p_user_id, p_app_name, p_global) AS a
+    WITH owners AS MATERIALIZED (
+        SELECT array_agg(a.owner_kind ORDER BY a.owner_kind, a.owner) AS kinds,
+            array_agg(a.owner ORDER BY a.owner_kind, a.owner) AS names
+        FROM accessible_owners(p_user_id, p_app_name, p_global) AS a
+        -- An owner without learnings costs nothing.
+        WHERE EXISTS (
+            SELECT FROM shared_term_stats AS s
+            WHERE s.owner_kind = a.owner_kind AND s.owner = a.owner AND s.app_name = p_app_name
+                AND s.item_kind = 'learning' AND s.documents > 0)
     ),
-    asked AS MATERIALIZED (
-        SELECT DISTINCT t.term FROM unnest(text_terms(p_query)) AS t (term)
-    ),
-    postings AS (
-        SELECT o.owner_kind, o.owner, s.item_id, s.tf, s.len, st.documents,
-            st.total_len::float8 / NULLIF(st.documents, 0) AS mean_len,
-            count(*) OVER (PARTITION BY o.owner_kind, o.owner, s.term) AS df
+    -- Once, whatever the planner makes of the tables that are joined to it.
+    found AS MATERIALIZED (
+        SELECT f.owner_kind, f.owner, f.id, f.score, f.ordinality AS rank
         FROM owners AS o
-        JOIN shared_term_stats AS st
-            ON st.owner_kind = o.owner_kind AND st.owner = o.owner AND st.app_name = p_app_name
-            AND st.item_kind = 'learning'
-        CROSS JOIN asked AS a
-        JOIN shared_terms AS s
-            ON s.owner_kind = o.owner_kind AND s.owner = o.owner AND s.app_name = p_app_name
-            AND s.item_kind = 'learning' AND s.term = a.term
-    ),
-    scored AS (
-        SELECT p.owner_kind, p.owner, p.item_id, sum(
-            ln(1 + (GREATEST(p.documents, p.df) - p.df + 0.5) / (p.df + 0.5))
-            * p.tf * 2.2 / (p.tf + 1.2 * (0.25 + 0.75 * p.len / COALESCE(NULLIF(p.mean_len, 0), p.len)))) AS score
-        FROM postings AS p
-        GROUP BY p.owner_kind, p.owner, p.item_id
+        CROSS JOIN LATERAL search_shared_items(p_app_name, o.kinds, o.names, 'learning', p_query, p_embedding, 10, 0,
+                p_semantic_weight, p_keyword_weight, p_user_id, p_global)
+            WITH ORDINALITY AS f
+        WHERE o.kinds IS NOT NULL AND btrim(p_query) <> ''
+            AND (f.bm25 IS NOT NULL OR f.cosine IS NULL OR f.cosine >= unlike_cosine(p_app_name))
     )
-    SELECT row_number() OVER (ORDER BY s.score DESC, l.id), l.id, l.title,
-        concat_ws(E'\n', l.title || ': ' || l.learning, l.context), l.updated_at, s.score
-    FROM scored AS s
+    SELECT f.rank, l.id, l.title, concat_ws(E'\n', l.title || ': ' || l.learning, l.context), l.updated_at, f.score
+    FROM found AS f
     JOIN learnings AS l
-        ON l.owner_kind = s.owner_kind AND l.owner = s.owner AND l.app_name = p_app_name AND l.id = s.item_id
-    WHERE l.deleted_at IS NULL
-    ORDER BY 1
-    LIMIT 10
+        ON l.owner_kind = f.owner_kind AND l.owner = f.owner AND l.app_name = p_app_name AND l.id = f.id
+    ORDER BY f.rank
 $function$;

@@ -46,7 +46,11 @@ ROWS 10
 SET jit = off
 SET search_path = :"schema", :"vector_schema", pg_catalog, pg_temp
 AS $function$
-    WITH owners AS MATERIALIZED (
+    WITH asked AS MATERIALIZED (
+        SELECT lower(p_query) AS words, ' ' || regexp_replace(regexp_replace(lower(p_query), '[^\x20-\x7e]+', ' ', 'g'),
+            '[\s[:punct:]]+', ' ', 'g') || ' ' AS latin
+    ),
+    owners AS MATERIALIZED (
         SELECT u.owner_kind, u.owner, s.documents, 0.9 * s.documents / GREATEST(s.total_len, 1) AS len_rate
         FROM unnest(p_owner_kinds, p_owners) AS u (owner_kind, owner)
         JOIN accessible_owners(p_user_id, p_app_name, p_global) AS a
@@ -113,10 +117,10 @@ AS $function$
                 WHERE said.name <> '' AND CASE
                     WHEN said.name ~ '^[\x20-\x7e]+$' THEN
                         position(' ' || btrim(regexp_replace(lower(said.name), '[\s[:punct:]]+', ' ', 'g')) || ' '
-                            IN ' ' || regexp_replace(regexp_replace(lower(p_query), '[^\x20-\x7e]+', ' ', 'g'),
-                                '[\s[:punct:]]+', ' ', 'g') || ' ') > 0
-                    ELSE position(lower(said.name) IN lower(p_query)) > 0 END) AS is_named
+                            IN a.latin) > 0
+                    ELSE position(lower(said.name) IN a.words) > 0 END) AS is_named
         FROM pool AS p
+        CROSS JOIN asked AS a
         LEFT JOIN learnings AS l
             ON p_item_kind = 'learning' AND l.owner_kind = p.owner_kind AND l.owner = p.owner
             AND l.app_name = p_app_name AND l.id = p.id AND l.deleted_at IS NULL

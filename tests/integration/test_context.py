@@ -187,8 +187,8 @@ def test_every_section_has_its_place(session: Session, database: TestDatabase) -
     ]
     assert found["reflections"][0].endswith("] coffee questions: ask for the size")
     assert [text.partition("] ")[2] for text in found["knowledge"]] == [
-        "Coffee: the machine 咖啡机 needs water",
         "Tea: of coffee too",
+        "Coffee: the machine 咖啡机 needs water",
     ]
     database.rows("UPDATE negentropy.memory_summaries SET updated_at = now() - interval '25 hours'")
     assert "summary" not in names(assemble(session, "ada", "coffee", max_tokens=20_000))

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from array import array
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from uuid import UUID
 
 import pytest
 
 import negmem
-from negmem.core.learning import learnings, namespaces
+from negmem.core import memories
+from negmem.core.learning import entities, learnings, machine, namespaces
 from negmem.core.models.learning import LearningChange
 from negmem.core.retrieval.context import assemble
 from negmem.core.session import Session
 from negmem.errors import NegmemError, UsageError
 from tests.support.cli import CliRunner
 from tests.support.databases import TestDatabase
-from tests.support.embedder import FakeEmbedder
+from tests.support.embedder import FakeEmbedder, hash_vector
 from tests.support.ingesting import session_on
 
 
@@ -225,3 +228,53 @@ def test_as_typed_and_in_python(negmem: CliRunner, database: TestDatabase) -> No
 
 def _connected(database: TestDatabase) -> negmem.api.Memory:
     return negmem.connect(database.dsn, embedder=FakeEmbedder())
+
+
+MEANS = {
+    "连不上怎么办？": "Deadlock: Try it again with a growing pause.",
+    "谁管钱？": "Ledger\nkeeps the books",
+}
+
+
+class _Meanings(FakeEmbedder):
+    """Gives a question the vector of what it means."""
+
+    def embed_query(self, text: str) -> array[float]:
+        return super().embed_query(MEANS.get(text, text))
+
+
+def test_a_context_has_what_says_the_same_in_other_words(database: TestDatabase) -> None:
+    embedder = _Meanings(64)
+    knows = {"learning.knowledge.enabled": "true"}
+    with session_on(database, embedder, **knows) as session:
+        save_as = partial(learnings.save, session, None)
+        save_as(title="Deadlock", learning="Try it again with a growing pause.")
+        save_as(title="茶", learning="绿茶用八十度的水泡。")
+        entities.add(
+            session,
+            None,
+            "ledger",
+            entity_type="person",
+            name="Ledger",
+            description="keeps the books",
+        )
+        memories.add(session, "ada", "我喜欢茶")
+        embedder.calls.clear()
+        found = assemble(session, "ada", "连不上怎么办？")
+        assert "growing pause" in found.text and "八十度" not in found.text
+        assert "keeps the books" not in found.text
+        built = machine.build_context(session, "ada", "连不上怎么办？").text
+        assert "growing pause" in built and "八十度" not in built
+        assert "keeps the books" in assemble(session, "ada", "谁管钱？", blocks=["entities"]).text
+        # The question is embedded once, however much it is asked of.
+        assert [kind for kind, _ in embedder.calls] == ["query"] * 3
+        window = database.rows(
+            "SELECT content FROM negentropy.get_context_window('ada', 'negmem', 'x', %s::vector)"
+            " WHERE context_type = 'knowledge'",
+            [str(hash_vector(MEANS["连不上怎么办？"], 64))],
+        )
+        assert len(window) == 1 and "growing pause" in window[0][0]
+        # Vectors of another model say nothing here: words alone, and that is told.
+        session.use_embedder(FakeEmbedder(64, model="another"))
+        assert "growing pause" in assemble(session, "ada", "deadlock", blocks=["knowledge"]).text
+        assert "found_by_words" in {one["code"] for one in session.warnings}

@@ -60,13 +60,22 @@ class Standing:
 
 
 def standing_scope(
-    session: Session, user: str, thread: UUID | None, blocks: Sequence[str], question: str
+    session: Session,
+    user: str,
+    thread: UUID | None,
+    blocks: Sequence[str],
+    question: str,
+    asked: dict[str, Any],
 ) -> dict[str, Any]:
     """The parameters of the block `context.candidates`.
 
-    What was learned shares words with the question, and so do entities, or it names them.
+    What was learned, and entities, answer the question by words and by meaning. Args: asked, the
+    question's vector and of which model it is.
     """
     return {
+        **asked,
+        "semantic_weight": session.config.retrieval.semantic_weight,
+        "keyword_weight": session.config.retrieval.keyword_weight,
         "user_id": user,
         "app_name": session.app,
         "thread_id": thread,

@@ -36,7 +36,7 @@ from negmem.core.retrieval.candidates import (
     standing_scope,
 )
 from negmem.core.retrieval.packing import Chosen, choose, id_part
-from negmem.core.retrieval.search import clean_question, search
+from negmem.core.retrieval.search import Question, ask, check_level, clean_question, search
 from negmem.core.session import Session
 from negmem.core.text.names import check_name
 from negmem.db.failures import DatabaseError
@@ -48,6 +48,7 @@ from negmem.providers.tokens import TokenCounter, counter_for
 CANDIDATES = 50
 MAX_TOKENS = 2_000_000
 _KINDS = {"memories": ("memory",), "reflections": ("memory",), "facts": ("fact",)}
+_VECTOR = ("embedding", "provider", "model", "version", "dims")
 _RECORDED = {"memories": "memory", "reflections": "memory", "facts": "fact"}
 
 
@@ -91,6 +92,7 @@ def select(
     """As `assemble`, with the candidates that the context's items came from; not through the gate."""
     _check_blocks(blocks)
     question = clean_question(query)
+    check_level(level)
     if max_tokens is not None:
         _check_budget(max_tokens)
     counter = counter or counter_for(session.config.llm.model)
@@ -121,10 +123,21 @@ def _found(
     counter: TokenCounter,
 ) -> tuple[Standing, SearchAnswer | None]:
     """What stands, and what the search finds where a section wants that: in one round trip."""
-    scope = standing_scope(session, user, _thread_id(session, user, thread), blocks, question)
     kinds = list(dict.fromkeys(kind for name in blocks for kind in _KINDS.get(name, ())))
+    by_meaning = bool(kinds) or not {"knowledge", "entities"}.isdisjoint(blocks)
+    asked = ask(session, question, level) if by_meaning else Question(question, "keyword")
+    vector = {name: asked.params[name] for name in _VECTOR}
+    thread_id = _thread_id(session, user, thread)
+    scope = standing_scope(session, user, thread_id, blocks, question, vector)
     if not kinds:
         rows = session.database.rows("context", "candidates", scope)
+        if asked.fallbacks or (asked.embedding is not None and not rows[0]["is_same_space"]):
+            why = (
+                asked.fallbacks[0].reason
+                if asked.fallbacks
+                else "the stored vectors are of another model"
+            )
+            session.warn("found_by_words", f"what was learned was found by words alone: {why}")
         return standing(session, rows, blocks), None
     taken: list[Standing] = []
 
@@ -144,6 +157,7 @@ def _found(
         kinds=kinds,
         record=False,
         beside=beside,
+        asked=asked,
     )
     return taken[0], answer
 

@@ -141,13 +141,14 @@ def search(
     explain: bool = False,
     record: bool = True,
     beside: Beside | None = None,
+    asked: Question | None = None,
 ) -> SearchAnswer:
     """What of a user's memories and facts answers a question, best first.
 
     `auto` is hybrid where the question can be embedded, else keyword. Each step down, by the lack of an
     embedder, by an error of it, by vectors of another model, or since nothing matched, is in `fallbacks`.
     With `record` the search is logged and its accesses queued, in the same round trip. `beside` is what else
-    to ask of the database in it.
+    to ask of the database in it, `asked` the question as `ask` made it before, so that it is embedded once.
     Raises: UsageError `query_blank`, `level_unknown`, `kind_unknown`, `weights_invalid`, `limit_invalid`;
     NegmemError of the database.
     """
@@ -161,7 +162,7 @@ def search(
     config = session.config.retrieval
     row_limit = config.limit if limit is None else limit
     check_page(row_limit, offset)
-    question = ask(session, text, level)
+    question = ask(session, text, level) if asked is None else asked
     logged = guard_of(session).logged(text)
     record = record and not _is_read_only(session)
     params = {
