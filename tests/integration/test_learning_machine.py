@@ -464,7 +464,10 @@ def test_the_api_takes_the_arguments_of_the_reference(database: TestDatabase) ->
     with negmem.connect(database.dsn, embedder=FakeEmbedder()) as memory:
         memory.init()
         done = memory.process(
-            [{"role": "user", "content": "My name is Ada Lovelace."}],
+            [
+                {"role": "user", "content": "My name is Ada Lovelace."},
+                {"role": "assistant", "content": "So your name is one of jazz?"},
+            ],
             user_id="ada",
             session_id="s1",
             agent_id="bot",
@@ -472,7 +475,10 @@ def test_the_api_takes_the_arguments_of_the_reference(database: TestDatabase) ->
             wait=True,
         )
         assert done.queued and done.worked is not None and done.worked.jobs.done == 1
-        assert "Lovelace" in str(memory.build_context("what is my name?", user_id="ada"))
+        text = str(memory.build_context("what is my name?", user_id="ada"))
+        assert "Lovelace" in text
+        # What the agent said is no word of hers.
+        assert "\n- assistant: So your name is one of jazz?" in text
         with pytest.raises(UsageError):
             memory.process([{"content": "x"}], user_id="ada")
         with pytest.raises(UsageError) as nameless:
