@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+from negmem.core.text.likeness_rewriting import Rules, rewritten, rules
+
 _CONTRACTED = (
     (re.compile(r"\bwon't\b"), "will not"),
     (re.compile(r"\b(?:can't|cannot)\b"), "can not"),
@@ -174,9 +176,7 @@ _COMPARED = re.compile(
 
 def spelled_out(text: str) -> str:
     """English without contractions and titles: i'm → i am, can't → can not."""
-    for pattern, plain in _CONTRACTED:
-        text = pattern.sub(plain, text)
-    return text
+    return rewritten(text, _CONTRACTED)
 
 
 _PAIRS = ("/ly", "/ion", "/ation", "/ment", "/ness", "/ity", "/ur", "ant/anc", "ent/ens")
@@ -226,63 +226,75 @@ def joined_as(one: str, other: str) -> str:
     return re.sub(r"(?<![\w-])([A-Za-z]+)[- ](?=([A-Za-z]+)(?![\w-]))", join, one)
 
 
+def _put_in_order(match: re.Match[str]) -> str:
+    first, later = (match[2], match[3]) if match[1] == "after" else (match[3], match[2])
+    return f"{first} before {later}"
+
+
+# In this order: what a rule makes may be met by a later one.
+_REWRITTEN: Rules = (
+    (_ONE, ""),
+    *rules((r"\b(?:is|are|am) from (?=[a-z])", "come_from ")),
+    (_BY_VEHICLE, r"goes by \1"),
+    *rules(
+        (r"\b(?:go(?:es)?|gets?|travels?) by (\w+) to work\b", r"commute by \1"),
+        (r"\b(?:has|have) become\b|\bbecame\b", "is now"),
+        (r"\b(?:a|an) (?:big|huge|great|massive|avid|real) (?=fan\b|lover\b)", "a "),
+    ),
+    (_SUPPORT_VERB, lambda m: m[1] or ""),
+    *rules(
+        (r"\b(?:is|am|are) an? (\w+) lover\b", r"loves \1"),
+        (r"^([^,;]{1,30}?) reports? to ([^,;.]{1,30}?)[.!]?$", r"\2 manage \1"),
+        (r"^(?:please )?call (?:me|user|the user) (?=[a-z]+[.!]?$)", "addressed_as "),
+        (
+            r"\b(?:every|all) members? of (?:the |our |user )?([a-z]+(?: team)?)\b"
+            r"|\bevery(?:one|body) (?:on|in) (?:the |our )?([a-z]+(?: team)?)\b"
+            r"|\b(?:the )?(?:whole|entire) ((?:[a-z]+ )?(?:team|staff|family|group|class|company|office|crew|department))\b"
+            r"|\ball ([a-z]+) members\b",
+            lambda m: f"all {m[1] or m[2] or m[3] or m[4]}",
+        ),
+        (
+            r"\blikes? ((?:[\w-]+ ){1,3}?)(?:the )?(?:best|most|more than anything)\b",
+            r"favourite is \1",
+        ),
+        (
+            r"\b(translate|convert|switch|change|turn)(s|d|ed)? (?:from )?(\w+) (?:in)?to (?=\w)",
+            r"\1\2 from \3 to ",
+        ),
+        (r"\b(\w+) size is (?=§n:)", r"\1 has "),
+        (r"\bboth (?=\w+s\b|children|kids|people)(?!.* and )", "§n:2§ "),
+        (r"\btoo (?=[a-z])(?!much|many)", "overly "),
+    ),
+    (_FOUND, r"\1 \2 "),
+    (_KEEPS, r"often \1"),
+    (_NUMBER_OF, r"\1 \3 \2"),
+    (_LIKED_MOST, r"\2 favourite \1 is"),
+    (_FRONTED, _put_in_order),
+    *rules(
+        (
+            r"^([^,;']{1,40}?) (?:bought|purchased) ([a-z]+)'s ([^,;.]{1,40}?)(?=[.!]?$)",
+            r"\2 sold \3 to \1",
+        )
+    ),
+    (_CONVERSE, lambda m: f"{m[4]} {_CONVERSES[m[2]]} {m[3]} to {m[1]}"),
+    *rules(
+        (
+            r"\b(?:(?:more|larger|bigger|greater|longer|higher) than|over|above|exceeding)(?= ?§(?!time|date|day))",
+            "over",
+        ),
+        (
+            r"\b(?:(?:less|smaller|fewer|shorter|lower) than|under|below)(?= ?§(?!time|date|day))",
+            "under",
+        ),
+    ),
+    (_ANYMORE, r"not_anymore \1"),
+    *_LEVELLED,
+)
+
+
 def english_form(text: str) -> str:
     """English in the active voice, "Y's lead is X" and "X is the lead of Y" as "X lead Y", "B after A" as "A before B"."""
-    text = _ONE.sub("", text.strip())
-    text = re.sub(r"\b(?:is|are|am) from (?=[a-z])", "come_from ", text)
-    text = _BY_VEHICLE.sub(r"goes by \1", text)
-    text = re.sub(r"\b(?:go(?:es)?|gets?|travels?) by (\w+) to work\b", r"commute by \1", text)
-    text = re.sub(r"\b(?:has|have) become\b|\bbecame\b", "is now", text)
-    text = re.sub(r"\b(?:a|an) (?:big|huge|great|massive|avid|real) (?=fan\b|lover\b)", "a ", text)
-    text = _SUPPORT_VERB.sub(lambda m: m[1] or "", text)
-    text = re.sub(r"\b(?:is|am|are) an? (\w+) lover\b", r"loves \1", text)
-    text = re.sub(r"^([^,;]{1,30}?) reports? to ([^,;.]{1,30}?)[.!]?$", r"\2 manage \1", text)
-    text = re.sub(r"^(?:please )?call (?:me|user|the user) (?=[a-z]+[.!]?$)", "addressed_as ", text)
-    text = re.sub(
-        r"\b(?:every|all) members? of (?:the |our |user )?([a-z]+(?: team)?)\b"
-        r"|\bevery(?:one|body) (?:on|in) (?:the |our )?([a-z]+(?: team)?)\b"
-        r"|\b(?:the )?(?:whole|entire) ((?:[a-z]+ )?(?:team|staff|family|group|class|company|office|crew|department))\b"
-        r"|\ball ([a-z]+) members\b",
-        lambda m: f"all {m[1] or m[2] or m[3] or m[4]}",
-        text,
-    )
-    text = re.sub(
-        r"\blikes? ((?:[\w-]+ ){1,3}?)(?:the )?(?:best|most|more than anything)\b",
-        r"favourite is \1",
-        text,
-    )
-    text = re.sub(
-        r"\b(translate|convert|switch|change|turn)(s|d|ed)? (?:from )?(\w+) (?:in)?to (?=\w)",
-        r"\1\2 from \3 to ",
-        text,
-    )
-    text = re.sub(r"\b(\w+) size is (?=§n:)", r"\1 has ", text)
-    text = re.sub(r"\bboth (?=\w+s\b|children|kids|people)(?!.* and )", "§n:2§ ", text)
-    text = re.sub(r"\btoo (?=[a-z])(?!much|many)", "overly ", text)
-    text = _FOUND.sub(r"\1 \2 ", text)
-    text = _KEEPS.sub(r"often \1", text)
-    text = _NUMBER_OF.sub(r"\1 \3 \2", text)
-    text = _LIKED_MOST.sub(r"\2 favourite \1 is", text)
-    text = _FRONTED.sub(_put_in_order, text)
-    text = re.sub(
-        r"^([^,;']{1,40}?) (?:bought|purchased) ([a-z]+)'s ([^,;.]{1,40}?)(?=[.!]?$)",
-        r"\2 sold \3 to \1",
-        text,
-    )
-    text = _CONVERSE.sub(lambda m: f"{m[4]} {_CONVERSES[m[2]]} {m[3]} to {m[1]}", text)
-    text = re.sub(
-        r"\b(?:(?:more|larger|bigger|greater|longer|higher) than|over|above|exceeding)(?= ?§(?!time|date|day))",
-        "over",
-        text,
-    )
-    text = re.sub(
-        r"\b(?:(?:less|smaller|fewer|shorter|lower) than|under|below)(?= ?§(?!time|date|day))",
-        "under",
-        text,
-    )
-    text = _ANYMORE.sub(r"not_anymore \1", text)
-    for pattern, plain in _LEVELLED:
-        text = pattern.sub(plain, text)
+    text = rewritten(text.strip(), _REWRITTEN)
     compared = _COMPARED.match(text)
     if compared:
         return f"{compared['more']} {compared['is']} {compared['much'] or ''}{_LESSER[compared['how']]} than {compared['less']}"
@@ -303,11 +315,6 @@ def english_form(text: str) -> str:
     ):
         return f"{after['first']} before {after['later']}"
     return text
-
-
-def _put_in_order(match: re.Match[str]) -> str:
-    first, later = (match[2], match[3]) if match[1] == "after" else (match[3], match[2])
-    return f"{first} before {later}"
 
 
 _UPON = {"i": "me", "he": "him", "she": "her", "we": "us", "they": "them"}

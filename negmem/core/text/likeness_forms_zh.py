@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import re
 
+from negmem.core.text.likeness_rewriting import Rules, rewritten, rules
+
 _TAIL_ZH = r"[。.!！]?$"
 _INVERSE_ZH = {"徒弟": "师傅", "学徒": "师傅", "下属": "领导", "部下": "领导", "租客": "房东"}
 _KIN_ZH = (
@@ -154,48 +156,55 @@ _SAID_ZH = (
 )  # fmt: skip
 
 
-def chinese_form(text: str) -> str:
-    """Chinese with the doer first: X 由 Y 负责, X 的负责人是 Y → Y 负责 X; B 之前先 A → 先 A 再 B; 对 X 过敏 → X 过敏."""
-    text = _FILLERS_ZH.sub("", text.strip())
-    text = _LOANS.sub(lambda match: _LOAN[match[0]], text)
-    for pattern, plain in _SAID_ZH:
-        text = pattern.sub(plain, text)
-    text = re.sub("没(?=人)", "没有", text)
-    text = re.sub(
-        "(?:已经?)?不(?![再会能想得是错])([^，。不]{1,10}?)了(?=[。.!！]?$)", r"不再\1", text
-    )
-    text = re.sub(
-        "^([^，。]{1,8})向([^，。]{1,8})(?:汇报|报告)(?=[。.!！]?$)", r"\1的领导叫\2", text
-    )
-    text = re.sub("([吃喝看做去来走听学拿动])不了(?!解)", r"不能\1", text)
-    text = re.sub("一个人(?=[住旅去吃生过来在睡做看])", "独自", text)
-    text = re.sub("一(?!到)([^一，。]{1,6})就", r"\1", text)
-    text = _CONVERSE_ZH.sub(
-        lambda m: f"{m[2]}把{m[4]}{'卖' if m[3] == '买' else '借'}给了{m[1]}", text
-    )
-    text = re.sub("养成了?([^，,。]{1,12}?)的习惯", r"习惯\1", text)
-    text = _NOT_SO_ZH.sub(r"\1\3比\2\4", text)
-    text = _IN_CHARGE.sub(r"\2负责\1", text)
-    text = _CHARGE_IS.sub(r"\1负责\2", text)
-    text = _IS_KIN_ZH.sub(lambda m: _kin_zh(m[2], m[3], m[1]), text)
-    text = _KIN_IS_ZH.sub(lambda m: _kin_zh(m[1], m[2], m[3]), text)
-    text = _MOVE_ZH.sub(r"从\1\2", text)
-    if not re.search("由[^，,。]{1,6}(?:组成|于|来)", text):
-        text = _BY_ZH.sub(r"\2\3\1", text)
-        text = re.sub(r"^由(?=[^，,。]{1,10}?(?:负责|管理|生成|保管|维护|审批|处理))", "", text)
-    text = _CLEFT_ZH.sub(r"\2\1", text)
-    text = _FIRST_ZH.sub(r"\1前\2", text)
-    text = _THEN_ZH.sub(r"\2前\1", text)
-    text = _IN_TURN_ZH.sub(r"\2前\1", text)
-    text = _COMPARED_ZH.sub(
-        lambda m: f"{m[2]}比{m[1]}{m[3] or ''}{_LESSER_ZH[m[4]]}{m[5] or ''}", text
-    )
-    text = re.sub("(?<=[^不])是([^，,。是]{2,4}?)人(?=[。.!！]?$)", r"来自\1", text)
-    return re.sub(r"对([^，,。对]{1,8}?)(?=过敏|不耐)", r"\1", text)
-
-
 def _kin_zh(whose: str, what: str, who: str) -> str:
     whose = re.sub("的?(?:一[个位名])?$", "", whose)
     if what in _INVERSE_ZH:
         return f"{who}的{_INVERSE_ZH[what]}叫{whose}"
     return f"{whose}的{what}叫{who}"
+
+
+# In this order: what a rule makes may be met by a later one.
+_BEFORE_DOER: Rules = (
+    *rules(
+        ("没(?=人)", "没有"),
+        ("(?:已经?)?不(?![再会能想得是错])([^，。不]{1,10}?)了(?=[。.!！]?$)", r"不再\1"),
+        ("^([^，。]{1,8})向([^，。]{1,8})(?:汇报|报告)(?=[。.!！]?$)", r"\1的领导叫\2"),
+        ("([吃喝看做去来走听学拿动])不了(?!解)", r"不能\1"),
+        ("一个人(?=[住旅去吃生过来在睡做看])", "独自"),
+        ("一(?!到)([^一，。]{1,6})就", r"\1"),
+    ),
+    (_CONVERSE_ZH, lambda m: f"{m[2]}把{m[4]}{'卖' if m[3] == '买' else '借'}给了{m[1]}"),
+    *rules(("养成了?([^，,。]{1,12}?)的习惯", r"习惯\1")),
+    (_NOT_SO_ZH, r"\1\3比\2\4"),
+    (_IN_CHARGE, r"\2负责\1"),
+    (_CHARGE_IS, r"\1负责\2"),
+    (_IS_KIN_ZH, lambda m: _kin_zh(m[2], m[3], m[1])),
+    (_KIN_IS_ZH, lambda m: _kin_zh(m[1], m[2], m[3])),
+    (_MOVE_ZH, r"从\1\2"),
+)
+_DOER: Rules = (
+    (_BY_ZH, r"\2\3\1"),
+    *rules(("^由(?=[^，,。]{1,10}?(?:负责|管理|生成|保管|维护|审批|处理))", "")),
+)
+_IN_ORDER: Rules = (
+    (_CLEFT_ZH, r"\2\1"),
+    (_FIRST_ZH, r"\1前\2"),
+    (_THEN_ZH, r"\2前\1"),
+    (_IN_TURN_ZH, r"\2前\1"),
+    (_COMPARED_ZH, lambda m: f"{m[2]}比{m[1]}{m[3] or ''}{_LESSER_ZH[m[4]]}{m[5] or ''}"),
+    *rules(
+        ("(?<=[^不])是([^，,。是]{2,4}?)人(?=[。.!！]?$)", r"来自\1"),
+        ("对([^，,。对]{1,8}?)(?=过敏|不耐)", r"\1"),
+    ),
+)
+_MADE_OF = re.compile("由[^，,。]{1,6}(?:组成|于|来)")
+
+
+def chinese_form(text: str) -> str:
+    """Chinese with the doer first: X 由 Y 负责, X 的负责人是 Y → Y 负责 X; 先 A 再 B → B 前 A; 对 X 过敏 → X 过敏."""
+    text = _FILLERS_ZH.sub("", text.strip())
+    text = _LOANS.sub(lambda match: _LOAN[match[0]], text)
+    text = rewritten(rewritten(text, _SAID_ZH), _BEFORE_DOER)
+    if not _MADE_OF.search(text):
+        text = rewritten(text, _DOER)
+    return rewritten(text, _IN_ORDER)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from fractions import Fraction
 
 from negmem.core.text.likeness_numbers import (
@@ -13,6 +12,7 @@ from negmem.core.text.likeness_numbers import (
     number_of_words,
     number_value,
 )
+from negmem.core.text.likeness_rewriting import Rules, by_script, rewritten
 
 _N = rf"(?:{NUMERAL_ZH}+|\d+)"
 _DIGIT_ZH = "[一二两三四五六七八九]"
@@ -65,8 +65,7 @@ def _day_shift_zh(match: re.Match[str]) -> str:
     return f" {number_value(match[1]):02}:00到{number_value(match[2]) + 12:02}:00 "
 
 
-_Plain = str | Callable[[re.Match[str]], str]
-_BEFORE: tuple[tuple[re.Pattern[str], _Plain], ...] = (
+_BEFORE: Rules = (
     # ages
     (re.compile(rf"\b(\d{{1,3}}|{NUMBER_WORDS.pattern[2:-2]})[- ]years?[- ]old\b"), _age),
     (re.compile(r"\bage(?:d)?(?: is| of|:)? (\d{1,3})\b(?! to|-)"), _age),
@@ -114,6 +113,8 @@ _BEFORE: tuple[tuple[re.Pattern[str], _Plain], ...] = (
     (re.compile(rf"\bonce (?=(?:{_ONCE_EN})\b)"), ""),
     (re.compile(r"(每[天日周月年晚早][^，。,;；]{0,10}?)(?:一次|1次)(?!性)"), r"\1"),
 )  # fmt: skip
+_LATIN, _CHINESE = by_script(_BEFORE)
+_LATIN_WORD = re.compile("[a-z]{3}")
 _MOVED = re.compile(
     r"\b(?:mov|chang|reschedul|shift|postpon|push|switch|delay|rais|increas|reduc|cut|drop)\w*"
     r"|改|调|推迟|换|挪|延|提前|涨|降|移"
@@ -126,9 +127,9 @@ _SPAN = re.compile(
 
 def plain_amounts(text: str) -> str:
     """`text` (folded, lower case) with what is said in short written out."""
-    for pattern, plain in _BEFORE:
-        text = pattern.sub(plain, text)
-    return text
+    if text.isascii():
+        return rewritten(text, _LATIN)
+    return rewritten(text, _BEFORE if _LATIN_WORD.search(text) else _CHINESE)
 
 
 def with_spans(text: str) -> str:
