@@ -38,6 +38,7 @@ from negmem.core.learning import (
     entities,
     entity_changes,
     entity_rows,
+    introductions,
     learnings,
     machine,
     observations,
@@ -362,6 +363,14 @@ CALLS: dict[str, Callable[[Session, World], Model]] = {
     ),
     "learning.entities.show": lambda s, w: entities.show(
         s, "alice", "zhang", namespace="user", history=True
+    ),
+    "learning.introductions.introduce": lambda s, w: introductions.introduce(
+        s,
+        "alice",
+        "wang",
+        entity_type="person",
+        facts=[{"text": f"call {PHONE} {uuid4()}", "confidence": 1.0}],
+        namespace="user",
     ),
     "learning.entity_changes.replace_fact": lambda s, w: entity_changes.replace_fact(
         s, "alice", "zhang", part(s), namespace="user", dry_run=True
