@@ -121,6 +121,7 @@ NO_TEXT = {
     "summaries.refresh_changed": "part of refresh_by_hand, which is gated",
     "retrieval.advice": "config keys and figures",
     "retrieval.explain": "figures of one result, part of a gated answer",
+    "retrieval.candidates.standing": "through the gate of the contexts that it is for",
     "retrieval.context.select": "through the gate of those that call it",
     "retrieval.feedback": "ids",
     "retrieval.metrics": "figures",
