@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import Any
 
 from psycopg.types.json import Jsonb
@@ -64,7 +65,9 @@ def set_instruction(
                 "version_conflict",
                 "somebody changed this instruction meanwhile",
                 why=f"version {expected_version} was expected, it is {stands or 'not there'}",
-                hint="negmem instruction show KEY",
+                hint=f"negmem instruction show {shlex.quote(key)}"
+                if stands
+                else "negmem instruction list",
             )
         wanted = ((None if now is None else now.metadata) or {}) if marks is None else marks
         same = now is not None and (now.content, now.metadata or {}) == (text, wanted)

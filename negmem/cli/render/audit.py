@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from negmem.cli.render.memories import stamp
-from negmem.cli.render.text import one_line
+from negmem.cli.render.text import counted, one_line
 
 if TYPE_CHECKING:
     from negmem.cli.render.console import Console
@@ -31,7 +31,7 @@ def draw_reach(console: Console, reach: Sequence[Reached]) -> None:
     """Rows by table."""
     widest = max([len(one.table) for one in reach], default=0)
     for one in reach:
-        console.out(f"{one.table.ljust(widest)}  {one.rows:,} rows")
+        console.out(f"{one.table.ljust(widest)}  {counted(one.rows, 'row')}")
 
 
 def draw_history(console: Console, found: AuditHistory) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from negmem.cli.render.text import one_line, safe_text
+from negmem.cli.render.text import counted, one_line, safe_text
 
 if TYPE_CHECKING:
     from negmem.cli.render.console import Console
@@ -118,8 +118,8 @@ def draw_run(console: Console, done: JobRun) -> None:
     style = "ok" if done.status == "succeeded" else "warn"
     said = f"  {one_line(done.message)}" if done.message else ""
     console.out(
-        f"{console.style(done.status, style)}  {done.job_key}  {done.rows_touched:,} rows"
-        f" in {done.calls} calls, {done.took_ms:,.0f} ms{said}"
+        f"{console.style(done.status, style)}  {done.job_key}  {counted(done.rows_touched, 'row')}"
+        f" in {counted(done.calls, 'call')}, {done.took_ms:,.0f} ms{said}"
     )
 
 
@@ -128,7 +128,7 @@ def draw_logs(console: Console, log: RunLog) -> None:
     for run in log.runs:
         started = f"{run.started_at:%Y-%m-%d %H:%M:%S}" if run.started_at else "not started"
         took = f"{run.took_ms:,.0f} ms" if run.took_ms is not None else "-"
-        rows = f"{run.rows_touched:,} rows" if run.rows_touched is not None else "-"
+        rows = counted(run.rows_touched, "row") if run.rows_touched is not None else "-"
         app = f"@{one_line(run.app)}" if run.app else ""
         status = console.style(f"{run.status:<9}", _STYLES.get(run.status, "warn"))
         said = f"  {one_line(run.message, 60)}" if run.message else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from negmem.cli.render.text import one_line
+from negmem.cli.render.text import counted, one_line
 
 if TYPE_CHECKING:
     from negmem.cli.render.console import Console
@@ -20,8 +20,8 @@ def draw_bench(console: Console, bench: RetrievalBench) -> None:
     variant = f" {config.variant}" if config.variant else ""
     versions = " · ".join(f"{name} {version}" for name, version in bench.versions.items())
     console.out(
-        f"{bench.dataset}{variant} · {bench.questions:,} questions ·"
-        f" {config.memories:,} memories in {config.conversations:,} stores · {bench.took_s:.0f} s"
+        f"{bench.dataset}{variant} · {counted(bench.questions, 'question')} ·"
+        f" {config.memories:,} memories in {counted(config.conversations, 'store')} · {bench.took_s:.0f} s"
     )
     console.out(f"{versions} · embedding {config.embedding or 'none'}")
     console.out()

@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from negmem.cli.render.text import one_line, safe_text
+from negmem.cli.render.text import counted, one_line, safe_text
 
 if TYPE_CHECKING:
     from negmem.cli.render.console import Console
@@ -52,7 +52,9 @@ def draw_sync(console: Console, report: SyncReport) -> None:
     if report.applied or report.skipped or report.degraded_reasons:
         console.out()
     if not report.applied and not report.skipped:
-        console.out(f"in agreement: {report.unchanged} things as declared, nothing to do")
+        console.out(
+            f"in agreement: {counted(report.unchanged, 'thing')} as declared, nothing to do"
+        )
         return
     verb = "would apply" if report.dry_run else "applied"
     console.out(
@@ -136,7 +138,7 @@ def _verdict(found: Difference) -> str:
     cosmetic = len(found.changes) - len(semantic)
     if not semantic:
         extra = f" · {cosmetic} cosmetic" if cosmetic else ""
-        return f"no drift: {found.unchanged} things as declared{extra}{_others(found)}"
+        return f"no drift: {counted(found.unchanged, 'thing')} as declared{extra}{_others(found)}"
     counts = ", ".join(
         f"{_count(semantic, action)} to {action}"
         for action in ("create", "update", "replace", "delete")

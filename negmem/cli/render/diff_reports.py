@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from negmem.cli.render.diff import change_words
-from negmem.cli.render.text import one_line, safe_text
+from negmem.cli.render.text import counted, one_line, safe_text
 
 if TYPE_CHECKING:
     from negmem.cli.render.console import Console
@@ -35,7 +35,7 @@ def _github(found: Difference) -> list[str]:
     word = "drift" if found.drift else "no drift"
     return [
         *lines,
-        f"negmem diff: {word}, {len(found.changes)} changes, {found.unchanged} as declared",
+        f"negmem diff: {word}, {counted(len(found.changes), 'change')}, {found.unchanged} as declared",
     ]
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from negmem.cli.render.audit import draw_reach
 from negmem.cli.render.memories import stamp
+from negmem.cli.render.text import counted
 
 if TYPE_CHECKING:
     from negmem.cli.render.console import Console
@@ -16,14 +17,14 @@ def draw_erased(console: Console, done: Erased) -> None:
     """The certificate, for a person to read."""
     draw_reach(console, done.tables)
     if done.state == "planned":
-        console.out(f"{done.rows:,} rows would go (dry run)")
+        console.out(f"{counted(done.rows, 'row')} would go (dry run)")
         return
     if done.state == "nothing":
         console.out("nothing of this person is here")
         return
     for one in done.names_replaced:
-        console.out(f"{one.table}: the name was replaced in {one.rows:,} rows of others")
-    console.out(f"{console.style('erased', 'ok')}  {done.rows:,} rows")
+        console.out(f"{one.table}: the name was replaced in {counted(one.rows, 'row')} of others")
+    console.out(f"{console.style('erased', 'ok')}  {counted(done.rows, 'row')}")
     console.out(f"person       {done.person}")
     console.out(f"started      {stamp(console, done.started_at)}")
     console.out(f"finished     {stamp(console, done.finished_at)}")
@@ -36,7 +37,7 @@ def draw_erased(console: Console, done: Erased) -> None:
         for one in found.mentions:
             word = console.style("mentioned", "warn")
             console.out(
-                f"{word}    in {one.rows:,} rows of {one.table}, which are not this person's"
+                f"{word}    in {counted(one.rows, 'row')} of {one.table}, which are not this person's"
             )
         if not found.mentions:
             console.out("found        nothing")
@@ -50,7 +51,7 @@ def draw_erased(console: Console, done: Erased) -> None:
 def draw_replayed(console: Console, done: Replayed) -> None:
     """A line a person who was here."""
     for one in done.persons:
-        console.out(f"{one.person}  {one.action.replace('_', ' ')}  {one.rows:,} rows")
+        console.out(f"{one.person}  {one.action.replace('_', ' ')}  {counted(one.rows, 'row')}")
     would = " (dry run)" if done.dry_run else ""
     console.out(
         f"{done.listed:,} on the list, {len(done.persons):,} here, {done.erased:,} erased{would}"

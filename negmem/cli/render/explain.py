@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
-from negmem.cli.render.text import one_line
+from negmem.cli.render.text import counted, one_line
 from negmem.core.text.labelled import short_id
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def _draw_explained(console: Console, answer: SearchAnswer, plan: SearchPlan) ->
         + (f" · asks for {plan.intent}" if plan.intent else "")
     )
     if plan.index:
-        console.out(f"  index     {plan.index} · {plan.rows_scanned:,} rows read")
+        console.out(f"  index     {plan.index} · {counted(plan.rows_scanned, 'row')} read")
     if console.common.verbose:
         _draw_raw(console, answer)
         console.note(plan.sql)

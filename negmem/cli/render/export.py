@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from negmem.cli.render.text import safe_text
+from negmem.cli.render.text import counted, safe_text
 
 if TYPE_CHECKING:
     from negmem.cli.render.console import Console
@@ -17,7 +17,7 @@ def draw_exported(console: Console, done: Exported) -> None:
     widest = max([len(one.table) for one in done.tables], default=0)
     for one in done.tables:
         console.out(f"{one.table.ljust(widest)}  {one.rows:,}")
-    console.out(f"{done.rows:,} rows of {done.user} in {done.path}")
+    console.out(f"{counted(done.rows, 'row')} of {done.user} in {done.path}")
     console.out(f"sha256  {done.sha256}")
 
 
@@ -29,13 +29,13 @@ def draw_imported(console: Console, done: Imported) -> None:
         console.out(f"{one.table.ljust(widest)}  {one.added:,} added{stood}")
     for skipped in done.skipped:
         console.out(
-            f"{console.style('skip', 'dim')}  {skipped.table}, {skipped.rows:,} rows: {skipped.reason}"
+            f"{console.style('skip', 'dim')}  {skipped.table}, {counted(skipped.rows, 'row')}: {skipped.reason}"
         )
     if done.dry_run:
         console.out(f"the export of {done.user} is whole; nothing was written (dry run)")
         return
     console.out(
-        f"{done.added:,} rows of {done.user} added, {done.stood:,} stood; {done.embedded:,} vectors"
+        f"{counted(done.added, 'row')} of {done.user} added, {done.stood:,} stood; {counted(done.embedded, 'vector')}"
     )
 
 
@@ -45,5 +45,5 @@ def draw_disclosed(console: Console, done: Disclosed) -> None:
     for one in done.tables:
         console.out(f"{one.table.ljust(widest)}  {one.rows:,}")
     console.out(
-        f"{done.rows:,} rows of {safe_text(done.user)}, read {done.reads:,} times, in {safe_text(done.path)}"
+        f"{counted(done.rows, 'row')} of {safe_text(done.user)}, read {counted(done.reads, 'time')}, in {safe_text(done.path)}"
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from negmem.cli.render.text import one_line
+from negmem.cli.render.text import counted, one_line
 
 if TYPE_CHECKING:
     from negmem.cli.render.console import Console
@@ -18,10 +18,12 @@ def draw_scan(console: Console, found: PiiScan) -> None:
     for one in found.findings:
         place = f"{one.table}.{one.column}".ljust(widest)
         example = f"  {one.examples[0]}" if one.examples else ""
-        said = f"{one.findings:,} in {one.rows:,} rows"
+        said = f"{one.findings:,} in {counted(one.rows, 'row')}"
         console.out(f"{console.style(one.kind.ljust(12), 'warn')}  {place}  {said}{example}")
     nothing = "" if found.findings else "no personal data found; "
-    console.out(f"{nothing}{found.rows:,} rows of {found.tables} tables read, by {found.engine}")
+    console.out(
+        f"{nothing}{counted(found.rows, 'row')} of {counted(found.tables, 'table')} read, by {found.engine}"
+    )
     if found.unscanned:
         console.out(
             f"{console.style('warn', 'warn')}  {found.unscanned:,} rows are marked unscanned:"
@@ -40,9 +42,11 @@ def draw_fix(console: Console, done: PiiFix) -> None:
     for one in done.fixed:
         would = "would be " if done.dry_run else ""
         console.out(
-            f"{one.table.ljust(widest)}  {one.findings:,} in {one.rows:,} rows {would}{verb}"
+            f"{one.table.ljust(widest)}  {one.findings:,} in {counted(one.rows, 'row')} {would}{verb}"
         )
-    console.out(f"{done.rows:,} rows of {done.scanned:,}" + (" (dry run)" if done.dry_run else ""))
+    console.out(
+        f"{counted(done.rows, 'row')} of {done.scanned:,}" + (" (dry run)" if done.dry_run else "")
+    )
     if done.embedded:
         console.out(f"{done.embedded:,} vectors computed anew")
     if done.changed_meanwhile:

@@ -26,6 +26,11 @@ def _columns(char: str) -> int:
     return 2 if unicodedata.east_asian_width(char) in "WF" else 1
 
 
+def counted(count: int, noun: str) -> str:
+    """A number and what it counts, which ends in s but for one: `1 row`, `1,200 rows`."""
+    return f"{count:,} {noun}" + ("" if count == 1 else "s")
+
+
 def one_line(text: str, width: int | None = None) -> str:
     """`text` safe and on one line, cut to `width` columns of a terminal with … when it is given."""
     line = " ".join(safe_text(text).split())
