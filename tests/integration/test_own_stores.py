@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
-from negmem.core.learning import machine, profile, stores
+from negmem.core.learning import fence, machine, profile, stores
 from negmem.core.learning.processing import process
 from negmem.core.learning.protocol import Item, Processed, Recalled, Tool
 from negmem.core.tools import listing
@@ -67,6 +68,15 @@ def test_what_a_store_gives_is_looked_at(
                 done = process(session, "alice", turn, thread=f"t{number}", wait=True)
                 assert done.worked is not None and done.worked.jobs.failed == 1
                 assert "store_answer_unfit" in str(done.worked.failures)
+
+        # One that hangs is waited for so long, and no longer; its thread ends when it does.
+        let_go = threading.Event()
+        slow = Given()
+        slow.recall = lambda *a, **k: let_go.wait(60)  # type: ignore[attr-defined]
+        monkeypatch.setattr(stores, "_announced", lambda name: slow)
+        monkeypatch.setattr(fence, "RECALL_S", 0.2)
+        assert seen()[1] == ["store_late"]
+        let_go.set()
 
         def broken(name: str) -> Any:
             raise ModuleNotFoundError("No module named 'clouds'")

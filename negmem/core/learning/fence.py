@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Future, wait
 from typing import TYPE_CHECKING, Any
 
 from negmem.core.learning.protocol import Bound, Item, Message, Processed, Recalled, Store, Tool
@@ -10,6 +12,9 @@ from negmem.errors import NegmemError
 
 if TYPE_CHECKING:
     from negmem.providers.generation import Generator
+
+RECALL_S = 5.0
+"""How long a context waits for one of them."""
 
 
 class Fenced:
@@ -20,13 +25,42 @@ class Fenced:
         self._made = made
 
     def recall(self, bound: Bound, message: str, *, limit: int = 10) -> Recalled:
-        """What it recalled, under its name. Raises: NegmemError `store_answer_unfit`; its own."""
-        found = self._made.recall(bound, message, limit=limit)
+        """What it recalled, under its name. Raises: NegmemError `store_answer_unfit`, `store_late`; its own."""
+        found = self._in_time(bound, message, limit)
         self._expect(isinstance(found, Recalled), "recall", found)
         items = tuple(found.items)
         for one in items:
             self._expect(isinstance(one, Item) and isinstance(one.text, str), "recall", one)
         return Recalled(self.name, items, int(found.left_out))
+
+    def _in_time(self, bound: Bound, message: str, limit: int) -> Any:
+        """What it recalls in a thread and session of its own: one that hangs keeps nobody, and holds no connection
+        that others use."""
+        from negmem.core.formation.pipeline_run import another_session
+
+        own = another_session(bound.session)
+        answer: Future[Any] = Future()
+
+        def run() -> None:
+            try:
+                answer.set_result(self._made.recall(bound.using(own), message, limit=limit))
+            except BaseException as error:
+                answer.set_exception(error)
+            finally:
+                own.close()
+
+        threading.Thread(target=run, name=f"negmem-store-{self.name}", daemon=True).start()
+        wait([answer], RECALL_S)
+        if not answer.done():
+            raise NegmemError(
+                "store_late",
+                f"the store {self.name} did not answer in {RECALL_S:g} seconds",
+                why="a context waits no longer for one store",
+                hint="negmem config show learning.stores",
+            )
+        for one in own.warnings:
+            bound.session.warn(one["code"], one["message"])
+        return answer.result()
 
     def process(
         self, bound: Bound, messages: Sequence[Message], generator: Generator | None
