@@ -323,7 +323,9 @@ def _amount(match: re.Match[str]) -> str:
     if match[3]:
         kind, factor = UNITS[match[3]]
         return _mark(kind, _plain(value * factor))
-    return _mark("n", _plain(value))
+    # 3.2 and 3.20 are two versions; 2.0 is 2
+    literal = match[2] if re.search(r"\.\d*[1-9]\d*0$|\.0+[1-9]\d*0$", match[2]) else ""
+    return _mark("n", literal or _plain(value))
 
 
 def _plain(value: Fraction) -> str:

@@ -263,6 +263,7 @@ _REWRITTEN: Rules = (
         ),
         (r"\b(\w+) size is (?=§n:)", r"\1 has "),
         (r"\bboth (?=\w+s\b|children|kids|people)(?!.* and )", "§n:2§ "),
+        (r"\bnot (?:just|only|merely|simply)\b", "not_only"),
         (r"\btoo (?=[a-z])(?!much|many)", "overly "),
     ),
     (_FOUND, r"\1 \2 "),

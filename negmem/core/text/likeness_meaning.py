@@ -45,7 +45,7 @@ OWNED = frozenset(("»", "of", "的"))
 _MARKS = (
     DIRECTION
     | OWNED
-    | frozenset(words_of("if unless because although 如果 因为 除非 只要 与其 宁可"))
+    | frozenset(words_of("if unless because although 如果 因为 除非 只要 与其 宁可 就 才 仅"))
 )
 _DENIES_ALL = re.compile(
     r"\bnot (?:\w+ ){0,3}?(?:all|every|everyone|everybody|everything|both|always|each|entirely|completely|necessarily)\b"
@@ -91,7 +91,9 @@ _GOING_ON = re.compile(
 _PERFECT = re.compile(
     rf"\b(?:has|have) (?:not )?(?:\w+ly |just |already |now |finally )?(?!been \w+ing|got\b){PARTICIPLE}\b"
 )
-_IMMINENT = re.compile(r"\babout to\b|\bsoon to\b|即将|就要|快要|[快该](?=[^，。]{1,8}了)")
+_IMMINENT = re.compile(
+    r"\babout to\b|\bsoon to\b|即将|就要|快要|[快该](?=[^，。]{1,8}了)|(?<![不需主重])要(?=[^，。要]{1,6}了[。.]?$)"
+)
 _FUTURE = re.compile(r"\bwill\b|\bgoing to\b|\babout to\b|即将|将要|就要|快要")
 _PASSIVE = re.compile(
     r"\b(?:is|are|was|were|be|been|being|gets?|got)\s+(?:\w+ly\s+|not\s+)?"

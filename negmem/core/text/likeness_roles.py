@@ -24,7 +24,7 @@ _OPENS = frozenset(
 )
 # What stands next to one of these plays a part that nothing else in the sentence plays.
 _BINDS = frozenset(
-    words_of("if unless because becaus than although 如果 因为 除非 只要 比 与其 宁可 把")
+    words_of("if unless because becaus than although 如果 因为 除非 只要 比 与其 宁可 把 就")
 )
 _IS_ACTED_UPON = re.compile(
     rf"\b(?:user|i|he|she|they|we) (?:is|are|am|was|were|gets?|got|(?:has|have) been) (?:\w+ly )?{PARTICIPLE}\b"

@@ -16,6 +16,8 @@ _SET_AGAINST = tuple(
     for one, other in (
         (rf"\bhad\b(?! (?:been|to|not|{PARTICIPLE})\b)", r"\b(?:has|have)\b"),
         (r"\bdid\b", r"\b(?:does|do)\b"),
+        (r"\b(?:was|were)\b", r"\b(?:is|are|am)\b"),
+        (r"\bwill be an? ", r"\b(?:is|are|am) an? "),
         (
             r"\b(?:has|have) been\b(?! \w+ing\b)(?!.*\b(?:for|since|§)\b)(?!.*§)",
             r"\b(?:is|are|am)\b",
