@@ -79,6 +79,13 @@ class Session:
             self.warnings.append(entry)
 
     def _warn_of_one_user(self) -> None:
+        if self.database.facts.sees_no_rows:
+            self.warn(
+                "no_rows_seen",
+                f"no policy of row-level security lets {self.database.facts.role} read a memory:"
+                " what is there was not seen",
+            )
+            return
         self.warn(
             "one_user_seen",
             "row-level security shows this role one user at a time: of all the others nothing was seen",

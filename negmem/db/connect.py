@@ -124,6 +124,7 @@ class Facts:
     schema_usable: bool
     row_security_binds: bool = False
     sees_one_user: bool = False
+    sees_no_rows: bool = False
 
 
 class Database:
@@ -447,7 +448,8 @@ class Database:
             return cursor.execute(statement, params)
         if "user_id" in params:
             self._person = params["user_id"] or ""
-            if params["user_id"] is None and self.facts.sees_one_user:
+            is_narrow = params["user_id"] is None and self.facts.sees_one_user
+            if is_narrow or self.facts.sees_no_rows:
                 self.on_narrowed()
         elif several := params.get("users", params.get("thread_users")):
             self._person = several[0] if len(set(several)) == 1 else ""

@@ -17,7 +17,8 @@ SELECT
     ledger.oid IS NOT NULL AS ledger_exists,
     COALESCE(has_schema_privilege(own.oid, 'USAGE'), false) AS schema_usable,
     COALESCE(bound.is_bound, false) AS row_security_binds,
-    COALESCE(bound.is_bound AND NOT bound.reads_all, false) AS sees_one_user
+    COALESCE(bound.is_bound AND NOT bound.reads_all, false) AS sees_one_user,
+    COALESCE(bound.is_bound AND NOT bound.reads_any, false) AS sees_no_rows
 FROM (VALUES (1)) AS one (row)
 LEFT JOIN LATERAL (
     SELECT e.extversion, n.nspname
@@ -26,14 +27,17 @@ LEFT JOIN LATERAL (
 ) AS vector ON true
 LEFT JOIN pg_namespace AS own ON own.nspname = %(schema)s::name
 LEFT JOIN LATERAL (
+    WITH readable AS (
+        SELECT p.polqual FROM pg_policy AS p JOIN pg_class AS m ON m.oid = p.polrelid
+        WHERE m.relnamespace = own.oid AND m.relname = 'memories' AND p.polpermissive AND p.polcmd IN ('r', '*')
+            AND (0 = ANY (p.polroles) OR EXISTS (
+                SELECT 1 FROM unnest(p.polroles) AS r (oid) WHERE pg_has_role(r.oid, 'USAGE')))
+    )
     SELECT row_security_active(c.oid) AS is_bound,
+        EXISTS (SELECT 1 FROM readable) AS reads_any,
         -- Asked of those alone whom row-level security binds: pg_get_expr() waits for a lock on the table.
         CASE WHEN row_security_active(c.oid) THEN EXISTS (
-            SELECT 1 FROM pg_policy AS p
-            WHERE p.polrelid = c.oid AND p.polpermissive AND p.polcmd IN ('r', '*')
-                AND pg_get_expr(p.polqual, p.polrelid) = 'true'
-                AND (0 = ANY (p.polroles) OR EXISTS (
-                    SELECT 1 FROM unnest(p.polroles) AS r (oid) WHERE pg_has_role(r.oid, 'USAGE')))
+            SELECT 1 FROM readable AS r WHERE pg_get_expr(r.polqual, c.oid) = 'true'
         ) END AS reads_all
     FROM pg_class AS c
     WHERE c.relnamespace = own.oid AND c.relname = 'memories'

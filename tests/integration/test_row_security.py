@@ -211,6 +211,14 @@ def test_each_sees_whom_its_transaction_names(
         looked = cli("doctor", "-v", env={"NEGMEM_DSN": auditor})
         assert "one user at a time" not in looked.stdout + looked.stderr
     assert "row_security" not in str(cli("doctor", "--json").json["degraded_reasons"])
+    with login_role(database.server, database.name) as stranger:
+        database.rows(f'GRANT USAGE ON SCHEMA negentropy TO "{stranger}"')
+        database.rows(f'GRANT SELECT ON ALL TABLES IN SCHEMA negentropy TO "{stranger}"')
+        other = {"NEGMEM_DSN": as_role(database.dsn, stranger)}
+        prune = ("curator", "prune", "--user", "alice", "--max-count", "1", "--dry-run", "--json")
+        listed = cli(*prune, env=other).ok().json
+        assert listed["removed"] == listed["kept"] == 0
+        assert "no_rows_seen" in {w["code"] for w in listed["warnings"]}
 
 
 def columns(database: TestDatabase, table: str) -> set[str]:
