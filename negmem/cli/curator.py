@@ -79,12 +79,11 @@ def prune(
     """
     from negmem.cli.render.pruning import draw_pruned
     from negmem.core.evolution import prune as pruning
-    from negmem.core.evolution.stores import store_of
+    from negmem.core.evolution.stores import parse_run, store_of
     from negmem.core.formulas.pruning import Reason
-    from negmem.core.memories import parse_id
 
     owner = _asking(common, user, store)
-    run = None if undo is None else parse_id(undo)
+    run = None if undo is None else parse_run(undo)
     console = common.console
     with common.session() as session:
         session.require_installed()
@@ -188,7 +187,7 @@ def dedup(
     from negmem.cli.render.dedup import draw_deduplicated
     from negmem.core.evolution import dedup as deduplication
     from negmem.core.evolution import dedup_options
-    from negmem.core.evolution.stores import store_of
+    from negmem.core.evolution.stores import parse_run, store_of
     from negmem.core.memories import parse_id
 
     owner = _asking(common, user, store)
@@ -200,7 +199,7 @@ def dedup(
         max_comparisons=max_comparisons,
         after=None if after is None else parse_id(after),
     )
-    run = None if undo is None else parse_id(undo)
+    run = None if undo is None else parse_run(undo)
     console = common.console
     with common.session() as session:
         session.require_installed()

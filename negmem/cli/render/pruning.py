@@ -30,4 +30,4 @@ def draw_pruned(console: Console, pruned: Pruned) -> None:
     if pruned.changed_meanwhile:
         console.note(f"{pruned.changed_meanwhile:,} were changed meanwhile and stay")
     if pruned.removed and not pruned.dry_run and pruned.store in ("memory", "fact"):
-        console.note(f"bring one back with: negmem {pruned.store} restore ID")
+        console.note(f"bring one back with: negmem {pruned.store} restore ID --user USER")

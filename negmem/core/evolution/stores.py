@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from uuid import UUID
+
 from negmem.core.evolution.dedup_shared import EntityStore, LearningStore
 from negmem.core.evolution.dedup_stores import (
     SHARED,
@@ -14,6 +16,19 @@ from negmem.core.evolution.removable import require_removable
 from negmem.core.learning.access import Owner, access_of, owner_of
 from negmem.core.session import Session
 from negmem.errors import UsageError
+
+
+def parse_run(text: str) -> UUID:
+    """The id of a run of the curator. Raises: UsageError `id_malformed`."""
+    try:
+        return UUID(str(text))
+    except ValueError:
+        raise UsageError(
+            "id_malformed",
+            f"{str(text)[:60]!r} is no id of a run",
+            why="it is a UUID: told where a run removes, and kept in the metadata of what went (merge_run)",
+            hint="negmem memory list --deleted --user NAME --json",
+        ) from None
 
 
 def shared_owner(session: Session, user: str | None, namespace: str) -> Owner:
