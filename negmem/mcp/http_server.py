@@ -44,6 +44,8 @@ def serve(
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind((HOST, port))
         server, sessions = opened(opening, served, say)
+        # Who reads the address may connect at once: it waits in the queue until the loop runs.
+        listening.listen(128)
         say(f"http://{HOST}:{listening.getsockname()[1]}/mcp")
         app = guarded(server.streamable_http_app(stateless_http=True, host=HOST), token)
         config = uvicorn.Config(app, log_config=None, access_log=False, lifespan="on")
