@@ -32,6 +32,37 @@ MAX_CHARACTERS = 4000
 LEXICON_FROM = 0.35
 """Calibrated similarity from which the lexicon is believed."""
 
+# What an amount measures, by the kinds of units that say so themselves.
+_MEASURED = {
+    word: frozenset(kinds.split())
+    for kinds, words in (
+        ("byte", "siz capacity storag 大小 容量"),
+        ("s month", "last tak duration tim 持续 时长"),
+        ("usd eur gbp cny", "pric cost 价格"),
+        ("time", "run"),
+        ("g", "weigh 体重 重"),
+    )
+    for word in words.split()
+}
+# Of answers it is all the same whether they shall, are wanted or are preferred to be so.
+_ANSWERS = frozenset(("reply", "回答"))
+_ASKED = frozenset(
+    [
+        "prefer",
+        "want",
+        "lik",
+        "lov",
+        "must",
+        "nee",
+        "use",
+        "favourit",
+        "希望",
+        "喜欢",
+        "更喜欢",
+        "必须",
+        "使用",
+    ]
+)
 _ALL = frozenset(("all", "per", "全部", "每个"))
 
 
@@ -130,12 +161,25 @@ def _without_weak(
         only_a, only_b = only_a - _ALL, only_b - _ALL
     if not (only_a & WEAK and only_b & WEAK):
         only_a, only_b = only_a - WEAK, only_b - WEAK
+    only_a, only_b = _without_measured(only_a, only_b, a), _without_measured(only_b, only_a, b)
+    if _ANSWERS & a.words & b.words:
+        only_a, only_b = only_a - _ASKED, only_b - _ASKED
     for ordered in ORDERED if not a.denials else ():  # to want it of others is to order it
         if ordered & only_a and ordered & (b.words | b.light) - a.words:
             only_a -= ordered
         if ordered & only_b and ordered & (a.words | a.light) - b.words:
             only_b -= ordered
     return only_a, only_b
+
+
+def _without_measured(
+    only: frozenset[str], others: frozenset[str], said: Meaning
+) -> frozenset[str]:
+    """Without the noun or verb of a measure that the unit of its amount says as well."""
+    if others or not only & _MEASURED.keys():
+        return only
+    kinds = {amount.partition(":")[0] for amount in said.amounts}
+    return frozenset(word for word in only if not kinds & _MEASURED.get(word, frozenset()))
 
 
 def _bare(one: Meaning, other: Meaning) -> frozenset[str]:

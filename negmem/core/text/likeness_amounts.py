@@ -82,9 +82,9 @@ _BOTH_HALVES = re.compile(
     r"\b(\d{1,2}(?::\d{2})?) ?(?:to|until|till|-|–) ?(\d{1,2}(?::\d{2})?) ?(a\.?m\b\.?|p\.?m\b\.?)"
 )
 _A_DAY_ZH = re.compile(
-    r"(?<![第每十百千零\d])一(天|周|星期|个月|年)(?=[^，。内后前里]{0,12}(?:次|步|杯|片|遍|顿|升|小时|公里))"
+    r"(?<![第每十百千零\d])一(天|周|星期|个月|年)(?=[^，。内后前里]{0,12}(?:次|回|趟|步|杯|片|遍|顿|升|小时|公里))"
 )
-_O_CLOCK = re.compile(r"\b(\d{1,2}) ?o'clock\b(?:\s*(a\.?m\b\.?|p\.?m\b\.?))?")
+_O_CLOCK = re.compile(rf"\b(\d{{1,2}}|{_HOURS}) ?o'clock\b(?:\s*(a\.?m\b\.?|p\.?m\b\.?))?")
 # Days that have a name; those that move through the year have no date.
 _NAMED_DAYS = {
     "01-01": "new year's day|new years day|元旦节?",
@@ -144,7 +144,9 @@ def marked_amounts(text: str) -> str:
     text = _PAST_HOUR.sub(_past_hour, text)
     text = re.sub(r"\b(\d+)\+(?= [a-z])", r"over \1", text)
     text = _BOTH_HALVES.sub(r"\1 \3 to \2 \3", text)
-    text = _AT_HOUR.sub(lambda m: f"at {_time(_hour(m[1]), 0, None)}", text)
+    text = _AT_HOUR.sub(
+        lambda m: f"at {_time(_hour(m[1]), 0, None)}" if _hour(m[1]) <= 24 else m[0], text
+    )
     text = _A_DAY_ZH.sub(r"每\1", text)
     text = re.sub("(?<![第每])一(?:个)?晚上?(?=睡)", "每天晚上", text)
     text = _A_BIT_ZH.sub("", text)
@@ -160,7 +162,7 @@ def marked_amounts(text: str) -> str:
     text = _ONE_OF.sub("", text)
     text = re.sub("每[只名位台辆条张件款项](?=[\u4e00-\u9fff])", "每个", text)
     text = _COUNTED.sub(lambda match: f"{number_value(match[1])} ", text)
-    text = _O_CLOCK.sub(lambda m: _time(int(m[1]), 0, m[2]), text)
+    text = _O_CLOCK.sub(lambda m: _time(_hour(m[1]), 0, m[2]), text)
     text = _THOUSANDS.sub(lambda m: _plain(Fraction(m[1]) * 1000), text)
     text = re.sub(r"\bonce\b(?=\s+(?:a|an|per|every)\b)", "one time", text)
     text = re.sub(r"\btwice\b", "two time", text)

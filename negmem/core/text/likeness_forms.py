@@ -244,7 +244,10 @@ _REWRITTEN: Rules = (
     (_SUPPORT_VERB, lambda m: m[1] or ""),
     *rules(
         (r"\b(?:is|am|are) an? (\w+) lover\b", r"loves \1"),
-        (r"^([^,;]{1,30}?) reports? to ([^,;.]{1,30}?)[.!]?$", r"\2 manage \1"),
+        (
+            r"^((?:the |my )?[\w'-]+(?: [\w'-]+)?)(?<! the)(?<! a)(?<! my)(?<! his) reports? to ([^,;.]{1,30}?)[.!]?$",
+            r"\2 manage \1",
+        ),
         (r"^(?:please )?call (?:me|user|the user) (?=[a-z]+[.!]?$)", "addressed_as "),
         (
             r"\b(?:every|all) members? of (?:the |our |user )?([a-z]+(?: team)?)\b"
@@ -261,8 +264,12 @@ _REWRITTEN: Rules = (
             r"\b(translate|convert|switch|change|turn)(s|d|ed)? (?:from )?(\w+) (?:in)?to (?=\w)",
             r"\1\2 from \3 to ",
         ),
-        (r"\b(\w+) size is (?=§n:)", r"\1 has "),
+        (r"\b(\w+) size(?: is|:) (?= ?§n:)", r"\1 has "),
         (r"\bboth (?=\w+s\b|children|kids|people)(?!.* and )", "§n:2§ "),
+        (
+            r"\ban? ((?!morning|night|evening|dog|cat|people|contact|second|first|third|single)[a-z]+) person\b",
+            r"\1",
+        ),
         (r"\bnot (?:just|only|merely|simply)\b", "not_only"),
         (r"\btoo (?=[a-z])(?!much|many)", "overly "),
     ),

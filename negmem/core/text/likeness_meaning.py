@@ -81,6 +81,8 @@ _WHOSE_EN = re.compile(
     r"\bher (?=(?!(?:the|a|an|to|about|that|in|on|at|for|and|or|if|when|as|by|some|every|with|from)\b)[a-z])"
 )
 _AND = re.compile(r"\b(\w[\w-]*)((?:\s*,\s*\w[\w-]*)*)\s*,?\s+(and|or)\s+(\w[\w-]*)\b")
+# "Project start: 01/2024" has no tense.
+_LABEL = re.compile(r"^[a-z][^:.,;]{1,40}: ?\S")
 _LIST = re.compile(r"(?<=[:]) ?[a-z][\w-]*(?:, [a-z][\w-]*){1,}(?=[.!]?$)")
 _PAST_STATE = re.compile(
     r"\b(?:was|were)\b(?!\s+(?:\w+\s+)?\w+(?:ed|ing|en|ade|ept|old|ent|ught)\b)"
@@ -172,6 +174,7 @@ def meaning(
     # "mine is dearer than hers": here whose it is tells one from the other
     whose = _COMPARED_WITH if re.search(r"比|\bthan\b", marked) else frozenset()
     flow: list[str] = []
+    is_label = bool(_LABEL.match(plain))
     for kind, token in tokens(marked):
         if kind == "sign":
             flow.append(token)
@@ -227,7 +230,7 @@ def meaning(
         listed=_listed(flow),
         denies_all=bool(_DENIES_ALL.search(marked)),
         past=frozenset(past),
-        present=frozenset(present),
+        present=frozenset() if is_label else frozenset(present),
         has_past=bool(re.search(r"\b(?:was|were|did|had)\b|了|已", marked))
         or bool(past)
         or bool(_PERFECT.search(marked)),

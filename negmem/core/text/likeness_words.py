@@ -95,7 +95,7 @@ allow permit
 forbid prohibit ban
 connect link
 company firm
-salary pay wage
+salary wage
 boss supervisor
 mobile cellphone cell
 laptop notebook
@@ -187,8 +187,8 @@ _LIGHT_EN = frozenset(
 # Verbs that say little beside their object: they may stand in one text alone, where the other has none of its own.
 LIGHT_VERBS = frozenset(
     words_of(
-        "happen occur 说 own drive send hold use keep write job give make take store put receive get see"
-        " eat drink watch suffer 写 发 开 用 拿 做 交 弄 附上 由 职业 名字 养 吃 喝 看 玩"
+        "happen occur 说 own pay drive send hold use keep write job give make take store put receive get see"
+        " eat drink watch suffer 写 发 开 用 拿 做 交 弄 附上 由 患有 职业 名字 养 吃 喝 看 玩"
     )
 )
 
