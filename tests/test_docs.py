@@ -112,6 +112,8 @@ def test_every_command_is_in_the_reference_and_the_common_ones_in_the_readme() -
         if command.words:
             assert f"# {command.path}\n" in reference
             assert command.help or command.summary, command.path
+            for option in command.options:
+                assert option.help, f"{command.path} {option.name}"
     for readme in ("README.md", "README.zh-CN.md"):
         text = (ROOT / readme).read_text(encoding="utf-8")
         for command in whole_tree().commands:

@@ -32,7 +32,9 @@ def add(
     common: Common,
     text: Annotated[str, typer.Argument(metavar="TEXT", help="What was decided.")],
     user: User = None,
-    reasoning: Annotated[str | None, typer.Option("--reasoning", metavar="TEXT")] = None,
+    reasoning: Annotated[
+        str | None, typer.Option("--reasoning", metavar="TEXT", help="Why it was chosen.")
+    ] = None,
     context: Annotated[
         str | None, typer.Option("--context", metavar="TEXT", help="In what situation.")
     ] = None,
@@ -40,7 +42,9 @@ def add(
         list[str] | None,
         typer.Option("--alternative", metavar="TEXT", help="May be given several times."),
     ] = None,
-    confidence: Annotated[float | None, typer.Option("--confidence", metavar="0..1")] = None,
+    confidence: Annotated[
+        float | None, typer.Option("--confidence", metavar="0..1", help="How sure the agent was.")
+    ] = None,
     type: Type = None,
     tag: Annotated[
         list[str] | None, typer.Option("--tag", metavar="TAG", help="May be given several times.")
@@ -159,7 +163,9 @@ def rm(
     common: Common,
     id: Id,
     user: User = None,
-    reason: Annotated[str | None, typer.Option("--reason", metavar="TEXT")] = None,
+    reason: Annotated[
+        str | None, typer.Option("--reason", metavar="TEXT", help="Why it goes; kept.")
+    ] = None,
 ) -> int:
     """Take a decision out of the log and of contexts; `decision undo` brings it back."""
     from negmem.cli.render.decisions import draw_change

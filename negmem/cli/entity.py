@@ -33,8 +33,10 @@ def add(
     type: Annotated[
         str, typer.Option("--type", metavar="TYPE", help="person, company, project, …")
     ],
-    name: Annotated[str, typer.Option("--name", metavar="NAME")],
-    description: Annotated[str | None, typer.Option("--description", metavar="TEXT")] = None,
+    name: Annotated[str, typer.Option("--name", metavar="NAME", help="What it is called.")],
+    description: Annotated[
+        str | None, typer.Option("--description", metavar="TEXT", help="Who or what it is.")
+    ] = None,
     alias: Annotated[
         list[str] | None,
         typer.Option("--alias", metavar="NAME", help="May be given several times."),
@@ -80,7 +82,9 @@ def fact(
     id: Id,
     text: Annotated[str, typer.Argument(metavar="TEXT", help="What is so.")],
     type: Type = None,
-    confidence: Annotated[float, typer.Option("--confidence", metavar="0..1")] = 1.0,
+    confidence: Annotated[
+        float, typer.Option("--confidence", metavar="0..1", help="How sure it is.")
+    ] = 1.0,
     namespace: Namespace = "global",
     user: User = None,
 ) -> int:
@@ -219,7 +223,9 @@ def rm(
         str | None,
         typer.Option("--part", metavar="ID", help="Only this fact, event or outgoing relation."),
     ] = None,
-    reason: Annotated[str, typer.Option("--reason", metavar="TEXT")] = "removed by hand",
+    reason: Annotated[
+        str, typer.Option("--reason", metavar="TEXT", help="Why it goes; kept.")
+    ] = "removed by hand",
     type: Type = None,
     namespace: Namespace = "global",
     user: User = None,

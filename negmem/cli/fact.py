@@ -41,7 +41,9 @@ def set_(
         str, typer.Argument(metavar="VALUE", help="JSON where it reads as such, else text.")
     ],
     user: User = None,
-    confidence: Annotated[float, typer.Option("--confidence", metavar="0..1")] = 1.0,
+    confidence: Annotated[
+        float, typer.Option("--confidence", metavar="0..1", help="How sure it is.")
+    ] = 1.0,
     valid_from: Annotated[
         str | None, typer.Option("--valid-from", metavar="WHEN", help="True from. Default: now.")
     ] = None,

@@ -141,8 +141,13 @@ def edit(
     common: Common,
     id: Id,
     user: User = None,
-    title: Annotated[str | None, typer.Option("--title", metavar="TEXT")] = None,
-    learning: Annotated[str | None, typer.Option("--learning", metavar="TEXT")] = None,
+    title: Annotated[
+        str | None, typer.Option("--title", metavar="TEXT", help="Another title.")
+    ] = None,
+    learning: Annotated[
+        str | None,
+        typer.Option("--learning", metavar="TEXT", help="Another wording of the lesson."),
+    ] = None,
     context: Annotated[
         str | None, typer.Option("--context", metavar="TEXT", help='"" takes it away.')
     ] = None,
@@ -178,7 +183,9 @@ def remove(
     common: Common,
     id: Id,
     user: User = None,
-    reason: Annotated[str | None, typer.Option("--reason", metavar="TEXT")] = None,
+    reason: Annotated[
+        str | None, typer.Option("--reason", metavar="TEXT", help="Why it goes; kept.")
+    ] = None,
     expected_version: Expected = None,
 ) -> int:
     """Take a lesson out of search and contexts; `learn undo` brings it back."""

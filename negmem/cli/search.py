@@ -53,10 +53,24 @@ def search(
         typer.Option("--where", metavar="KEY=VALUE", help="In the metadata; may be repeated."),
     ] = None,
     semantic_weight: Annotated[
-        float | None, typer.Option("--semantic-weight", metavar="W", min=0, max=1)
+        float | None,
+        typer.Option(
+            "--semantic-weight",
+            metavar="W",
+            min=0,
+            max=1,
+            help="Of the vectors. Default: as configured.",
+        ),
     ] = None,
     keyword_weight: Annotated[
-        float | None, typer.Option("--keyword-weight", metavar="W", min=0, max=1)
+        float | None,
+        typer.Option(
+            "--keyword-weight",
+            metavar="W",
+            min=0,
+            max=1,
+            help="Of the words. Default: as configured.",
+        ),
     ] = None,
     explain: Annotated[
         bool, typer.Option("--explain", help="What each part adds to a score; the plan.")
