@@ -99,17 +99,23 @@ DECLARE
     v_has_vectors boolean;
     v_level text := p_level;
 BEGIN
-    v_user_known := EXISTS (SELECT FROM users AS u WHERE u.user_id = p_user_id AND u.app_name = p_app_name);
-    SELECT m.id, m.provider, m.model, m.version, m.dims INTO v_model
-    FROM embedding_models AS m WHERE m.app_name = p_app_name AND m.status = 'active';
-    v_is_same_space := v_model.provider = p_provider AND v_model.model = p_model AND v_model.version = p_version
-        AND v_model.dims = p_dims;
-    v_has_vectors := EXISTS (
+    -- One row; where the app has no model, without one.
+    SELECT u.is_known, m.provider, m.model, m.version, m.dims,
+        EXISTS (
             SELECT FROM memory_vectors AS v
-            WHERE v.user_id = p_user_id AND v.app_name = p_app_name AND v.model_id = v_model.id AND v.live)
+            WHERE v.user_id = p_user_id AND v.app_name = p_app_name AND v.model_id = m.id AND v.live)
         OR EXISTS (
             SELECT FROM fact_vectors AS v
-            WHERE v.user_id = p_user_id AND v.app_name = p_app_name AND v.model_id = v_model.id AND v.live);
+            WHERE v.user_id = p_user_id AND v.app_name = p_app_name AND v.model_id = m.id AND v.live) AS has_vectors
+    INTO v_model
+    FROM (
+        SELECT EXISTS (SELECT FROM users AS u WHERE u.user_id = p_user_id AND u.app_name = p_app_name)
+    ) AS u (is_known)
+    LEFT JOIN embedding_models AS m ON m.app_name = p_app_name AND m.status = 'active';
+    v_user_known := v_model.is_known;
+    v_has_vectors := v_model.has_vectors;
+    v_is_same_space := v_model.provider = p_provider AND v_model.model = p_model AND v_model.version = p_version
+        AND v_model.dims = p_dims;
     IF p_level IN ('hybrid', 'vector') AND (v_is_same_space AND v_has_vectors) IS NOT TRUE THEN
         v_level := 'keyword';
     END IF;
@@ -127,20 +133,20 @@ BEGIN
     recorded AS MATERIALIZED (
         SELECT CASE WHEN p_record THEN record_retrieval(
             p_user_id, p_app_name, p_query,
-            ARRAY(SELECT f.id FROM found AS f WHERE f.kind = 'memory' ORDER BY f.place),
-            ARRAY(SELECT f.id FROM found AS f WHERE f.kind = 'fact' ORDER BY f.place),
-            COALESCE((SELECT jsonb_agg(jsonb_build_object('kind', f.kind, 'id', f.id,
-                'rank', f.place + p_offset, 'score', f.score) ORDER BY f.place) FROM found AS f), '[]'),
-            COALESCE((SELECT max(f.search_level) FROM found AS f), v_level),
+            COALESCE(array_agg(f.id ORDER BY f.place) FILTER (WHERE f.kind = 'memory'), '{}'),
+            COALESCE(array_agg(f.id ORDER BY f.place) FILTER (WHERE f.kind = 'fact'), '{}'),
+            COALESCE(jsonb_agg(jsonb_build_object('kind', f.kind, 'id', f.id,
+                'rank', f.place + p_offset, 'score', f.score) ORDER BY f.place), '[]'),
+            COALESCE(max(f.search_level), v_level),
             p_fallbacks
                 || CASE WHEN v_level <> p_level THEN jsonb_build_array(jsonb_build_object(
                     'from', p_level, 'to', v_level, 'code', CASE
                         WHEN v_is_same_space IS NOT TRUE THEN 'embedding_space_mismatch' ELSE 'nothing_embedded' END))
                     ELSE '[]' END
-                || COALESCE((SELECT jsonb_build_array(jsonb_build_object(
-                    'from', v_level, 'to', max(f.search_level), 'code', 'no_match'))
-                    FROM found AS f HAVING max(f.search_level) <> v_level), '[]'),
+                || CASE WHEN max(f.search_level) <> v_level THEN jsonb_build_array(jsonb_build_object(
+                    'from', v_level, 'to', max(f.search_level), 'code', 'no_match')) ELSE '[]' END,
             p_thread, p_repeat_window) END AS retrieval_id
+        FROM found AS f
     )
     SELECT
         r.retrieval_id, v_user_known, v_model.provider::text, v_model.model::text, v_model.version::text, v_model.dims,
