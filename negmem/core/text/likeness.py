@@ -33,7 +33,7 @@ LEXICON_FROM = 0.35
 """Calibrated similarity from which the lexicon is believed."""
 
 # What an amount measures, by the kinds of units that say so themselves.
-_MEASURED = {
+MEASURED = {
     word: frozenset(kinds.split())
     for kinds, words in (
         ("byte", "siz capacity storag 大小 容量"),
@@ -45,8 +45,8 @@ _MEASURED = {
     for word in words.split()
 }
 # Of answers it is all the same whether they shall, are wanted or are preferred to be so.
-_ANSWERS = frozenset(("reply", "回答"))
-_ASKED = frozenset(
+ANSWERS = frozenset(("reply", "回答"))
+ASKED = frozenset(
     [
         "prefer",
         "want",
@@ -162,8 +162,8 @@ def _without_weak(
     if not (only_a & WEAK and only_b & WEAK):
         only_a, only_b = only_a - WEAK, only_b - WEAK
     only_a, only_b = _without_measured(only_a, only_b, a), _without_measured(only_b, only_a, b)
-    if _ANSWERS & a.words & b.words:
-        only_a, only_b = only_a - _ASKED, only_b - _ASKED
+    if ANSWERS & a.words & b.words:
+        only_a, only_b = only_a - ASKED, only_b - ASKED
     for ordered in ORDERED if not a.denials else ():  # to want it of others is to order it
         if ordered & only_a and ordered & (b.words | b.light) - a.words:
             only_a -= ordered
@@ -176,10 +176,10 @@ def _without_measured(
     only: frozenset[str], others: frozenset[str], said: Meaning
 ) -> frozenset[str]:
     """Without the noun or verb of a measure that the unit of its amount says as well."""
-    if others or not only & _MEASURED.keys():
+    if others or not only & MEASURED.keys():
         return only
     kinds = {amount.partition(":")[0] for amount in said.amounts}
-    return frozenset(word for word in only if not kinds & _MEASURED.get(word, frozenset()))
+    return frozenset(word for word in only if not kinds & MEASURED.get(word, frozenset()))
 
 
 def _bare(one: Meaning, other: Meaning) -> frozenset[str]:

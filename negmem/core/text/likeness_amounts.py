@@ -126,7 +126,7 @@ _COUNTED = re.compile(
     rf"(?<![第每\d.])({NUMERAL_ZH}+|\d+) ?(?!(?<=一)个人)[{_STRIPPED}](?![月小星钟])"
 )
 _A_BIT_ZH = re.compile(
-    r"(?<=[\u4e00-\u9fff])(?<![上中下午夜晚晨天在到是于点后前])一点儿?(?=[。，,.！!]|$)"
+    r"(?<=[\u4e00-\u9fff])(?<![上中下午夜晚里半晨天在到是于点后前])一点儿?(?=[。，,.！!]|$)"
 )
 _IN_THE = re.compile(r"\b(\d{1,2}(?::\d{2})?)(?: o'clock)? in the (morning|afternoon|evening)\b")
 _THOUSANDS = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)k\b")

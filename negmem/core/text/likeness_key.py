@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from negmem.core.text.likeness import MAX_CHARACTERS
+from negmem.core.text.likeness import ANSWERS, ASKED, MAX_CHARACTERS, MEASURED
 from negmem.core.text.likeness_meaning import LOOSE, light_keys, meaning
 from negmem.core.text.likeness_script import one_script
 
@@ -12,7 +12,7 @@ def likeness_key(text: str) -> tuple[object, ...] | None:
 
     Coarser than the rules: texts of one key may still differ in a name, in order or in time. It is made of
     the words that must stand in both, the amounts, how often the text denies, and whether it asks. What only
-    the lexicon knows as the same has two keys.
+    the lexicon knows as the same, or what only is the same beside the other text (北大, 北京大学), has two keys.
     """
     if len(text) > MAX_CHARACTERS:
         return ("long", text.strip())
@@ -20,6 +20,10 @@ def likeness_key(text: str) -> tuple[object, ...] | None:
     if not said.words and not said.amounts:
         return None
     light = light_keys() | LOOSE
+    kinds = {amount.partition(":")[0] for amount in said.amounts}
+    light |= {word for word, says in MEASURED.items() if kinds & says}
+    if ANSWERS & said.words:
+        light |= ASKED
     words = {_coarse(word) for word in said.words if word.partition(" ")[0] not in light}
     amounts = {amount.replace("cny:", "n:") for amount in said.amounts} - {"n:1"}
     return said.is_question, said.denials, tuple(sorted(words)), tuple(sorted(amounts))

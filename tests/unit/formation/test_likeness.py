@@ -49,6 +49,26 @@ SAME = [
     ("用户的妹妹叫小敏。", "小敏是用户的妹妹。"),
     ("数据库每天凌晨两点备份。", "每天 02:00 备份数据库。"),
     ("用户偏爱简洁的回答。", "用户喜欢简短的回复。"),
+    ("The user's age is 34.", "User is 34 years old."),
+    ("The offer is 15% off.", "The offer: a discount of 15%."),
+    ("The desk opens from 9 to 5.", "The desk opens 09:00–17:00."),
+    ("In winter, the user skis in the Alps.", "The user skis in the Alps in winter."),
+    ("Meet José at the station.", "Meet Jose at the station."),
+    ("The step-by-step guide is short.", "The step by step guide is short."),
+    ("Deploys happen on weekdays.", "Deploys happen Monday through Friday."),
+    ("Ms Ortiz sold the boat to Ben.", "Ben bought the boat from Ms Ortiz."),
+    ("User has lived abroad for years.", "The user has been living abroad for years."),
+    ("用戶住在臺北。", "用户住在台北。"),
+    ("用户身高一米八。", "用户身高180厘米。"),
+    ("用户月薪三万五。", "用户月薪35000。"),
+    ("打八五折。", "优惠 15%。"),
+    ("周一到周五上班。", "工作日上班。"),
+    ("小诺被小麦骂了。", "小麦骂了小诺。"),
+    ("升级之前先备份数据库。", "先备份数据库再升级。"),
+    ("冰箱上贴着密码。", "密码贴在冰箱上。"),
+    ("密码不得少于12位。", "密码至少十二位。"),
+    ("其实用户不能吃辣。", "用户无法吃辣。"),
+    ("他毕业于北京大学。", "他毕业于北大。"),
 ]
 
 APART = [
@@ -127,6 +147,13 @@ AMOUNTS = [
     ("1,500 euros", "eur:1500"),
     ("offset -5", "n:-5"),
     ("监控在grafana的3000端口", "n:3000"),
+    ("一百二", "n:120"),
+    ("夜里一点", "time:01:00"),
+    ("晚上十点到早上七点", "span:time:22:00~time:07:00"),
+    ("1–14 july", "span:day:07-01~day:07-14"),
+    ("march 2027", "month:2027-3"),
+    ("a 45-minute walk", "s:2700"),
+    ("版本 3.20", "n:3.20"),
 ]
 
 
