@@ -1,8 +1,8 @@
 -- What is known of the entities that a question names or is about, of those that a user may read, best first.
 --
 -- Readable is what accessible_owners() says; found as search_shared_items() finds, by words, by vectors, and a name inside
--- running Chinese too. What shares no word with the question must be nearer to it than 99 in 100 unrelated texts are. Of
--- each the ten newest facts in force, the last five events, and ten relations to others.
+-- running Chinese too. Of what shares no word with the question the three nearest, as far as they are nearer than three
+-- in four unrelated texts are. Of each the ten newest facts in force, the last five events, and ten relations to others.
 --
 -- callers: get_context_window(), queries/context.sql
 -- locks: none beyond reading
@@ -36,13 +36,17 @@ AS $function$
     ),
     -- Once, whatever the planner makes of the tables that are joined to it.
     found AS MATERIALIZED (
-        SELECT f.owner_kind, f.owner, f.id, f.score, f.ordinality AS rank
-        FROM owners AS o
-        CROSS JOIN LATERAL search_shared_items(p_app_name, o.kinds, o.names, 'entity', p_query, p_embedding, 5, 0,
-                p_semantic_weight, p_keyword_weight, p_user_id, p_global)
-            WITH ORDINALITY AS f
-        WHERE o.kinds IS NOT NULL AND btrim(p_query) <> ''
-            AND (f.bm25 IS NOT NULL OR f.is_named OR f.cosine IS NULL OR f.cosine >= unlike_cosine(p_app_name))
+        SELECT m.owner_kind, m.owner, m.id, m.score, m.rank
+        FROM (
+            SELECT f.*, f.ordinality AS rank, f.bm25 IS NULL AND NOT f.is_named AND f.cosine IS NOT NULL AS is_meant,
+                count(*) FILTER (WHERE f.bm25 IS NULL AND NOT f.is_named) OVER (ORDER BY f.ordinality) AS meant
+            FROM owners AS o
+            CROSS JOIN LATERAL search_shared_items(p_app_name, o.kinds, o.names, 'entity', p_query, p_embedding, 5, 0,
+                    p_semantic_weight, p_keyword_weight, p_user_id, p_global)
+                WITH ORDINALITY AS f
+            WHERE o.kinds IS NOT NULL AND btrim(p_query) <> ''
+        ) AS m
+        WHERE NOT m.is_meant OR m.meant <= 3 AND m.cosine >= unlike_cosine(p_app_name)
     )
     SELECT f.rank, e.id, e.name, concat_ws(E'\n',
         e.name || ' (' || e.entity_type || ')' || COALESCE(': ' || e.description, ''),

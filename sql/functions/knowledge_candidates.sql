@@ -1,7 +1,7 @@
 -- What was learned that may help with a question, of what a user may read, best first.
 --
--- Readable is what accessible_owners() says; ranked as search_shared_items() ranks, by words and by vectors. What shares no
--- word with the question must be nearer to it than 99 in 100 unrelated texts are.
+-- Readable is what accessible_owners() says; ranked as search_shared_items() ranks, by words and by vectors. Of what
+-- shares no word with the question the three nearest, as far as they are nearer than three in four unrelated texts are.
 --
 -- callers: get_context_window(), queries/context.sql
 -- locks: none beyond reading
@@ -35,13 +35,17 @@ AS $function$
     ),
     -- Once, whatever the planner makes of the tables that are joined to it.
     found AS MATERIALIZED (
-        SELECT f.owner_kind, f.owner, f.id, f.score, f.ordinality AS rank
-        FROM owners AS o
-        CROSS JOIN LATERAL search_shared_items(p_app_name, o.kinds, o.names, 'learning', p_query, p_embedding, 10, 0,
-                p_semantic_weight, p_keyword_weight, p_user_id, p_global)
-            WITH ORDINALITY AS f
-        WHERE o.kinds IS NOT NULL AND btrim(p_query) <> ''
-            AND (f.bm25 IS NOT NULL OR f.cosine IS NULL OR f.cosine >= unlike_cosine(p_app_name))
+        SELECT m.owner_kind, m.owner, m.id, m.score, m.rank
+        FROM (
+            SELECT f.*, f.ordinality AS rank, f.bm25 IS NULL AND NOT f.is_named AND f.cosine IS NOT NULL AS is_meant,
+                count(*) FILTER (WHERE f.bm25 IS NULL AND NOT f.is_named) OVER (ORDER BY f.ordinality) AS meant
+            FROM owners AS o
+            CROSS JOIN LATERAL search_shared_items(p_app_name, o.kinds, o.names, 'learning', p_query, p_embedding, 10, 0,
+                    p_semantic_weight, p_keyword_weight, p_user_id, p_global)
+                WITH ORDINALITY AS f
+            WHERE o.kinds IS NOT NULL AND btrim(p_query) <> ''
+        ) AS m
+        WHERE NOT m.is_meant OR m.meant <= 3 AND m.cosine >= unlike_cosine(p_app_name)
     )
     SELECT f.rank, l.id, l.title, concat_ws(E'\n', l.title || ': ' || l.learning, l.context), l.updated_at, f.score
     FROM found AS f

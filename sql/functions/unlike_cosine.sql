@@ -1,4 +1,6 @@
--- The cosine that 99 in 100 texts stay under that have nothing to do with a question, by the model of an app.
+-- The cosine that three in four texts stay under that have nothing to do with a question, by the model of an app.
+--
+-- Not more: with a small model what says the same in another language is no nearer than that.
 --
 -- A model that was not measured counts as one whose vectors share no direction: 0.3.
 --
@@ -13,7 +15,7 @@ PARALLEL SAFE
 SET search_path = :"schema", pg_catalog, pg_temp
 AS $function$
     SELECT COALESCE((
-        SELECT (m.calibration -> 'unrelated_queries' ->> '99')::float8
+        SELECT (m.calibration -> 'unrelated_queries' ->> '75')::float8
         FROM embedding_models AS m
         WHERE m.app_name = p_app_name AND m.status = 'active'), 0.3)
 $function$;
