@@ -8,8 +8,9 @@ from uuid import uuid4
 import pytest
 
 from negmem.core.formation.extraction.patterns import extract, found_in
-from negmem.core.formation.extraction.prompt import SourceTurn, read_answer
+from negmem.core.formation.extraction.prompt import SourceTurn, messages, read_answer
 from negmem.core.formation.extraction.values import normal_key
+from negmem.core.text.profile_names import profile_names
 
 SAID = datetime(2026, 3, 13, 9, 0, tzinfo=timezone.utc)
 
@@ -250,3 +251,16 @@ def test_a_model_s_number_was_said_in_digits_or_words(
     reading = read_answer({"facts": [item]}, [SourceTurn(uuid4(), said, True)], "m")
     assert bool(reading.facts) is is_believed
     assert [one.reason for one in reading.rejected] == ([] if is_believed else ["not_said"])
+
+
+def test_a_model_is_told_the_fields_of_the_profile_and_meets_them() -> None:
+    names = profile_names(("team:text:部门",))
+    said = SourceTurn(uuid4(), "我在研发部门，住杭州，血型是A型。", True)
+    facts = [
+        {"type": "profile", "key": key, "value": value, "turns": ["t1"]}
+        for key, value in (("部门", "研发"), ("location", "杭州"), ("blood group", "A"))
+    ]
+    reading = read_answer({"facts": facts}, [said], "m", names)
+    assert [one.key for one in reading.facts] == ["team", "city", "blood type"]
+    task = messages([said], 1000, names)[0]["content"]
+    assert "timezone" in task and "team" in task and "{fields}" not in task
