@@ -88,8 +88,17 @@ JOIN :"schema".facts AS a
     ON a.user_id = %(user_id)s::varchar AND a.app_name = %(app_name)s::varchar AND a.id = p.one
 JOIN :"schema".facts AS b
     ON b.user_id = %(user_id)s::varchar AND b.app_name = %(app_name)s::varchar AND b.id = p.other
+CROSS JOIN LATERAL (
+    -- Of one moment and one batch, in the order of the turns: a conversation may have a single date.
+    SELECT COALESCE(max(e.sequence_num) FILTER (WHERE s.item_id = a.id), 0) AS a,
+        COALESCE(max(e.sequence_num) FILTER (WHERE s.item_id = b.id), 0) AS b
+    FROM :"schema".item_sources AS s
+    JOIN :"schema".events AS e ON e.user_id = s.user_id AND e.app_name = s.app_name AND e.id = s.event_id
+    WHERE s.user_id = a.user_id AND s.app_name = a.app_name AND s.item_id IN (a.id, b.id)
+) AS said
 JOIN :"schema".facts AS o ON o.user_id = a.user_id AND o.app_name = a.app_name AND o.id =
-    CASE WHEN (COALESCE(a.valid_from, '-infinity'), a.created_at, a.id) < (COALESCE(b.valid_from, '-infinity'), b.created_at, b.id)
+    CASE WHEN (COALESCE(a.valid_from, '-infinity'), a.created_at, said.a, a.id)
+        < (COALESCE(b.valid_from, '-infinity'), b.created_at, said.b, b.id)
         THEN a.id ELSE b.id END
 JOIN :"schema".facts AS n ON n.user_id = a.user_id AND n.app_name = a.app_name AND n.id IN (a.id, b.id) AND n.id <> o.id
 WHERE NOT EXISTS (

@@ -6,6 +6,7 @@ import uuid
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta, timezone
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -18,6 +19,7 @@ from negmem.core.session import Session, open_session
 from negmem.providers.generation import Answer, Refusal, RefusalKind
 from tests.support.databases import TestDatabase
 from tests.support.embedder import FakeEmbedder
+from tests.support.ingesting import conversation, ingest_file, write_lines
 
 SAID = datetime(2026, 3, 2, 9, tzinfo=timezone.utc)
 
@@ -338,3 +340,28 @@ def test_a_model_confirms_what_vectors_put_near(session: Session) -> None:
     assert listed.conflicts[0].similarity is not None
     conflicts.undo(session, "alice", listed.conflicts[0].id)
     assert all(facts.show(session, "alice", one.id).status == "active" for one in written)
+
+
+def test_of_one_moment_the_later_turn_is_the_newer(session: Session, tmp_path: Path) -> None:
+    users = ("ann", "ben", "cem", "dan")
+    said = ("takes the train to work", "takes the car to work")
+    lines = [conversation("路", *said, user=user) for user in users]
+    ingest_file(session, write_lines(tmp_path / "talk.jsonl", lines), user=None)
+    for user in users:
+        events = session.database.connection.execute(
+            "SELECT id FROM negentropy.events WHERE user_id = %s ORDER BY position DESC", (user,)
+        ).fetchall()
+        texts = zip(reversed(said), events, strict=True)
+        new, old = write_facts(
+            session,
+            user,
+            [
+                FactWrite(
+                    "preference", f"way {n}", text, occurred_at=SAID, event_ids=(event[0],)
+                )
+                for n, (text, event) in enumerate(texts)
+            ],
+        )  # fmt: skip
+        model = FakeModel([{"verdict": "update"}])
+        assert search_conflicts(session, user, threshold=0.2, generator=model).decided == 1  # type: ignore[arg-type]
+        assert facts.show(session, user, old.id).superseded_by == new.id
