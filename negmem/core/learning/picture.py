@@ -111,7 +111,8 @@ def _entities(session: Session, user: str, limit: int) -> _Found:
                 "written_by": one.written_by,
                 "version": one.version,
                 "updated_at": one.updated_at,
-                "undo": f"negmem entity undo {one.entity_type}/{one.entity_id} --namespace user"
+                "undo": f"negmem entity {'undo' if one.version > 1 else 'rm'}"
+                f" {one.entity_type}/{one.entity_id} --namespace user"
                 f" --user {user}",
                 "metadata": one.metadata,
             }
@@ -129,7 +130,7 @@ def _lessons(session: Session, user: str, limit: int) -> _Found:
             "written_by": one.written_by,
             "version": one.version,
             "updated_at": one.updated_at,
-            "undo": f"negmem learn undo {one.id} --user {user}",
+            "undo": f"negmem learn {'undo' if one.version > 1 else 'rm'} {one.id} --user {user}",
             "metadata": one.metadata,
         }
         for one in page.learnings
