@@ -42,11 +42,12 @@ _negmem_command()
         "scheduler status") commands="" options="$_negmem_shared --help" ;;
         "ingest") commands="" options="--format --user --thread --me --timezone --rejects --dry-run --yes $_negmem_shared --help" ;;
         "consolidate") commands="" options="--job --user --thread --workers --extractor --max-calls --max-tokens --max-cost --again --retry --list --state --limit --dry-run --yes $_negmem_shared --help" ;;
-        "memory") commands="add list show edit rm restore pin unpin link unlink links topics history" options="--help" ;;
+        "memory") commands="add list show edit undo rm restore pin unpin link unlink links topics history" options="--help" ;;
         "memory add") commands="" options="--user --type --thread --metadata --occurred-at --dry-run --yes $_negmem_shared --help" ;;
         "memory list") commands="" options="--user --type --thread --since --until --where --deleted --pinned --oldest-first --limit --offset $_negmem_shared --help" ;;
         "memory show") commands="" options="--user $_negmem_shared --help" ;;
         "memory edit") commands="" options="--user --content --type --metadata --expected-version --note --dry-run --yes $_negmem_shared --help" ;;
+        "memory undo") commands="" options="--user --note --dry-run --yes $_negmem_shared --help" ;;
         "memory rm") commands="" options="--user --dry-run --yes $_negmem_shared --help" ;;
         "memory restore") commands="" options="--user --dry-run --yes $_negmem_shared --help" ;;
         "memory pin") commands="" options="--user --dry-run --yes $_negmem_shared --help" ;;
@@ -258,6 +259,8 @@ _negmem_values()
         "memory edit --metadata") values="@word" ;;
         "memory edit --expected-version") values="@word" ;;
         "memory edit --note") values="@word" ;;
+        "memory undo --user" | "memory undo -u") values="@word" ;;
+        "memory undo --note") values="@word" ;;
         "memory rm --user" | "memory rm -u") values="@word" ;;
         "memory restore --user" | "memory restore -u") values="@word" ;;
         "memory pin --user" | "memory pin -u") values="@word" ;;

@@ -158,6 +158,7 @@ class AsyncMemories(_Noun):
     list = _awaited_of("memory", api.Memories.list)
     show = _awaited_of("memory", api.Memories.show)
     edit = _awaited_of("memory", api.Memories.edit)
+    undo = _awaited_of("memory", api.Memories.undo)
     rm = _awaited_of("memory", api.Memories.rm)
     restore = _awaited_of("memory", api.Memories.restore)
     pin = _awaited_of("memory", api.Memories.pin)

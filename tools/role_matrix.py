@@ -100,6 +100,7 @@ MATRIX: list[Case] = [
         "memory rm $MEMORY",
         "memory restore $GONE_MEMORY",
         'memory edit $MEMORY --content "Ann drinks coffee $N"',
+        "memory undo $EDITED_MEMORY",
         "memory pin $MEMORY",
         "memory unpin $PINNED",
         "memory link $MEMORY $ONE",

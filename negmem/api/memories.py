@@ -111,6 +111,12 @@ class Memories(Noun):
             note=note,
         )
 
+    def undo(self, id: UUID | str, *, user: str, note: str | None = None) -> MemoryItem:
+        """Take the last edit back; a second `undo` takes back the first."""
+        from negmem.core import memories
+
+        return memories.undo(self._owner.session, user_of(user), id_of(id), note=note)
+
     def history(self, id: UUID | str, *, user: str) -> MemoryHistory:
         """What a memory said before, what it took in or went into, and the turns it comes from."""
         from negmem.core import memory_history

@@ -201,6 +201,23 @@ def edit(
     return ExitCode.DONE
 
 
+@command(app, "undo", path="memory undo", writes=True)
+def undo(common: Common, memory_id: Id, user: User = None, note: TrailNote = None) -> int:
+    """Take the last edit back; a second undo takes back the first. What was removed: `restore`."""
+    from negmem.cli.render.memories import draw_memory
+    from negmem.core import memories
+
+    wanted = memories.parse_id(memory_id)
+    if user is not None:
+        common.require_user(user)
+    with common.session() as session:
+        session.require_installed()
+        owner = user or memories.owner_of(session, [wanted])
+        back = memories.undo(session, owner, wanted, note=note, dry_run=common.dry_run)
+        common.console.answer("memory.undo/1", back, draw_memory, extra={"dry_run": common.dry_run})
+    return ExitCode.DONE
+
+
 def _change(common: Common, ids: list[str], user: str | None, act: Callable[..., Any]) -> int:
     from negmem.cli.render.memories import draw_change
     from negmem.core import memories

@@ -345,6 +345,50 @@ def edit(
     return _stored(session, user, memory_id)
 
 
+@gated_write
+def undo(
+    session: Session,
+    user: str,
+    memory_id: UUID,
+    *,
+    note: str | None = None,
+    dry_run: bool = False,
+) -> Memory:
+    """Take the last edit of a memory back, as an edit of its own: a second `undo` takes back the first.
+
+    Raises: as `edit`; NegmemError `nothing_to_undo`.
+    """
+    now = _stored(session, user, memory_id)
+    if now.deleted_at is not None:
+        raise _deleted(memory_id)
+    versions = session.database.rows(
+        "memory", "versions", {**_scope(session, user), "id": memory_id}
+    )
+    if not versions or versions[-1]["reason"] != "edited":
+        last = (
+            f"its last change was {versions[-1]['reason']}" if versions else "it was never edited"
+        )
+        raise NegmemError(
+            "nothing_to_undo",
+            "no edit is there to take back",
+            why=last,
+            hint=f"negmem memory history {memory_id} --user {user}",
+        )
+    was = versions[-1]["before"]
+    gone = dict.fromkeys((now.metadata or {}).keys() - (was["metadata"] or {}).keys())
+    return edit(
+        session,
+        user,
+        memory_id,
+        content=was["content"],
+        memory_type=was["type"],
+        metadata={**gone, **(was["metadata"] or {})},
+        expected_version=now.version,
+        note=note,
+        dry_run=dry_run,
+    )
+
+
 @reviewed("memory", "delete", targets.memories, when=targets.is_observation)
 def remove(
     session: Session,

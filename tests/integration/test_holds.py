@@ -72,7 +72,7 @@ OTHERS = """
     audit retain, automation disable, automation enable, automation purge, automation reconcile, automation run,
     completions install, config set, conflict resolve, db migrate, db start, db stop, db upgrade, demo, doctor,
     decision add, decision outcome, decision undo, embed migrate, entity event, entity fact, entity relate, entity replace, entity undo, fact restore, feedback, init, instruction set, learn save,
-    memory link, memory pin, memory restore, memory unpin, metrics, namespace create, namespace grant, namespace revoke,
+    memory link, memory pin, memory restore, memory undo, memory unpin, metrics, namespace create, namespace grant, namespace revoke,
     profile undo, proposals approve, proposals approve-all, proposals edit, proposals reject, proposals reject-all, sync, tools call, user hold, user pause, user release, user resume
 """
 

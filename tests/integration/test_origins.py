@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from negmem.core.learning import entities, entity_changes, items, learnings
+from negmem.core import memories
+from negmem.core.learning import entities, entity_changes, items, learnings, observations
 from negmem.core.review import Acting, acting, together
 from tests.support.cli import CliRunner
 from tests.support.databases import TestDatabase
@@ -63,3 +64,29 @@ def test_where_from_who_and_back(negmem: CliRunner, database: TestDatabase, tmp_
     assert back["learning"]["context"] is None and back["learning"]["version"] == 3
     text = negmem("entity", "show", "张三", "--user", "alice").ok().stdout
     assert str(known.facts[0].id) in text and str(event) in text and "fact added" in text
+
+
+def test_an_edit_of_a_memory_is_taken_back(negmem: CliRunner, database: TestDatabase) -> None:
+    with session_on(database) as session:
+        made = observations.observe(session, "alice", "喜欢短回答").memory
+        assert made is not None
+        memories.edit(
+            session, "alice", made.id, content="喜欢长回答", memory_type="preference",
+            metadata={"seen": 1, "written_by": None},
+        )  # fmt: skip
+        back = memories.undo(session, "alice", made.id)
+        assert (back.content, back.type, back.metadata) == (made.content, "semantic", made.metadata)
+        again = memories.undo(session, "alice", made.id)
+        assert (again.content, (again.metadata or {})["seen"]) == ("喜欢长回答", 1)
+        assert observations.list_observations(session, "bob").total == 0
+    picture = negmem("user", "picture", "--user", "alice", "--json").ok().json
+    item = next(one for one in picture["stores"] if one["store"] == "memory")["items"][0]
+    planned = negmem(*item["undo"].split()[1:], "--dry-run", "--json").ok().json
+    assert planned["content"] == "喜欢短回答" and planned["dry_run"]
+    listed = negmem("memory", "list", "--where", "source=observation", "--user", "alice")
+    assert "喜欢长回答" in listed.ok().stdout
+    with session_on(database) as session:
+        plain = memories.add(session, "alice", "第二句").memory
+        assert plain is not None
+    refused = negmem("memory", "undo", str(plain.id), "--user", "alice")
+    assert refused.code == 1 and "nothing_to_undo" in refused.stderr

@@ -130,7 +130,7 @@ NO_TEXT = {
 # Commands that show text of a user, and those that show none; an export is refused to who may not see all of it.
 READING = """
     tools call,
-    report, memory list, memory history, memory show, memory edit, memory add, memory links, memory topics, core show, core set, core rm,
+    report, memory list, memory history, memory show, memory edit, memory undo, memory add, memory links, memory topics, core show, core set, core rm,
     summary show, summary refresh, search, context, recall, curator prune, curator dedup, fact set,
     retention preview, retention curve, retention explain,
     proposals list, proposals show, proposals edit, proposals export, user picture,
@@ -454,6 +454,10 @@ CALLS: dict[str, Callable[[Session, World], Model]] = {
     "learning.learnings.undo": unlearned,
     "memory_history.history": lambda s, w: memory_history.history(s, "alice", w.memory),
     "memories.add": lambda s, w: memories.add(s, "alice", f"second call {PHONE}"),
+    "memories.undo": lambda s, w: (
+        memories.edit(s, "alice", w.other, metadata={"seen": str(uuid4())}),
+        memories.undo(s, "alice", w.other),
+    )[1],
     "memories.show": lambda s, w: memories.show(s, "alice", w.memory),
     "memories.list_memories": lambda s, w: memories.list_memories(s, "alice"),
     "memories.edit": lambda s, w: memories.edit(s, "alice", w.memory, metadata={"seen": "yes"}),
@@ -601,6 +605,7 @@ def test_commands_hold_it_too_in_text_and_json(world: World) -> None:
         ("memory", "list", "--user", "alice"),
         ("memory", "show", str(world.memory), "--user", "alice"),
         ("memory", "edit", str(world.memory), "--user", "alice", "--metadata", "a=b"),
+        ("memory", "undo", str(world.memory), "--user", "alice", "--dry-run"),
         ("memory", "history", str(world.memory), "--user", "alice"),
         ("memory", "links", str(world.memory), "--user", "alice"),
         ("memory", "topics", "--user", "alice"),

@@ -85,6 +85,11 @@ class RoleWorld:
             associations.link(session, "ann", made, memories.parse_id(one))
             return str(made)
 
+        def edited_memory(place: int) -> str:
+            made = memory("ann", 300 + place)
+            memories.edit(session, "ann", memories.parse_id(made), content=f"edited {place}")
+            return made
+
         def gone(place: int) -> str:
             made = memories.parse_id(memory("ann", 200 + place))
             memories.remove(session, "ann", [made])
@@ -172,6 +177,7 @@ class RoleWorld:
         core_blocks.set_block(session, "ann", "likes tea", label="persona")
         many("MEMORY", lambda place: memory("ann", place))
         for name, make in (
+            ("EDITED_MEMORY", edited_memory),
             ("PINNED", pinned),
             ("GONE_MEMORY", gone),
             ("FACT", lambda place: fact(place)[0]),

@@ -35,6 +35,7 @@ DOCUMENTS: dict[str, tuple[str, ...]] = {
     "memory.list/1": ("negmem.core.models.memory:MemoryList",),
     "memory.show/1": ("negmem.core.models.memory:Memory",),
     "memory.edit/1": ("negmem.core.models.memory:Memory",),
+    "memory.undo/1": ("negmem.core.models.memory:Memory",),
     "memory.rm/1": ("negmem.core.models.memory:MemoryChange",),
     "memory.restore/1": ("negmem.core.models.memory:MemoryChange",),
     "memory.pin/1": ("negmem.core.models.memory:MemoryChange",),
@@ -158,7 +159,8 @@ DOCUMENTS: dict[str, tuple[str, ...]] = {
     "completions.show/1": ("negmem.core.models.completions:CompletionScript",),
     "completions.install/1": ("negmem.core.models.completions:InstalledCompletion",),
 }
-ADDED: dict[str, dict[str, Any]] = {"memory.edit/1": {"dry_run": {"type": "boolean"}}}
+_DRY_RUN = {"dry_run": {"type": "boolean"}}
+ADDED: dict[str, dict[str, Any]] = {"memory.edit/1": _DRY_RUN, "memory.undo/1": _DRY_RUN}
 _TEXT = {"type": "string"}
 _WARNINGS = {
     "type": "array",

@@ -88,7 +88,7 @@ def _observations(session: Session, user: str, limit: int) -> _Found:
             "written_by": one.written_by,
             "version": one.version,
             "updated_at": one.updated_at,
-            "undo": f"negmem memory rm {one.id} --user {user}",
+            "undo": f"negmem memory {'undo' if one.version > 1 else 'rm'} {one.id} --user {user}",
             "metadata": one.metadata,
         }
         for one in page.observations
