@@ -12,7 +12,6 @@ from negmem.errors import NegmemError
 _DAYS = 7
 # With numbers that are not the stored ones every memory is computed: a config set shall not wait for millions.
 _TIMEOUT_MS = 10_000
-CODE = "retention_effect"
 
 
 def tell_effect(session: Session, changes: Mapping[str, str]) -> None:
@@ -31,7 +30,7 @@ def tell_effect(session: Session, changes: Mapping[str, str]) -> None:
         ).effect()
     except NegmemError as error:
         told = f"what it means for forgetting was not computed ({error.code})"
-    session.warn(CODE, f"{told}: negmem retention preview --days {_DAYS} {settings}")
+    session.warn("retention_effect", f"{told}: negmem retention preview --days {_DAYS} {settings}")
 
 
 def tell_effect_of(session: Session, changes: Iterable[Change]) -> None:
