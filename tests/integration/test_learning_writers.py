@@ -92,7 +92,11 @@ def test_the_whole_picture_of_a_user(database: TestDatabase, negmem: CliRunner) 
         "memory": 1,
         "entity": 1,
         "knowledge": 1,
+        "session_context": 0,
         "decision_log": 0,
     }
+    for one in found["stores"][:4]:
+        undo = one["items"][0]["undo"].split()[1:]
+        assert negmem(*undo, "--dry-run").code == 0, undo
     nobody = negmem("user", "picture", "--user", "nobody", "--json").ok().json
     assert nobody["warnings"][0]["code"] == "user_unknown" and nobody["memories"] == 0

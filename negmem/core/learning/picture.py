@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import Any
 
+from negmem.core import summaries
 from negmem.core.governance import standing
 from negmem.core.learning import decision_log, entities, learnings, observations, profile, proposals
 from negmem.core.learning.access import access_of
@@ -28,6 +30,7 @@ def picture(session: Session, user: str, *, limit: int = 20) -> UserPicture:
         _observations(session, user, limit),
         _entities(session, user, limit),
         _lessons(session, user, limit),
+        _sessions(session, user, limit),
         _decisions(session, user, limit),
     ]
     ids = [item["id"] for _, items, _ in found for item in items]
@@ -136,6 +139,24 @@ def _lessons(session: Session, user: str, limit: int) -> _Found:
         for one in page.learnings
     ]
     return "knowledge", items, page.total
+
+
+def _sessions(session: Session, user: str, limit: int) -> _Found:
+    page = summaries.show(session, user, summary_type="session", limit=limit)
+    items: list[dict[str, Any]] = [
+        {
+            "id": one.id,
+            "text": f"{one.thread}: {one.content}",
+            "namespace": "user",
+            "written_by": one.model_used or "sentences as they stand",
+            "version": one.version,
+            "updated_at": one.updated_at,
+            "undo": f"negmem summary refresh --user {user} --thread {shlex.quote(str(one.thread))}",
+            "metadata": {},
+        }
+        for one in page.summaries
+    ]
+    return "session_context", items, page.total
 
 
 def _decisions(session: Session, user: str, limit: int) -> _Found:

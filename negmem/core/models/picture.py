@@ -14,7 +14,8 @@ from negmem.core.models.standing import Standing
 class KnownItem(Model):
     """One thing that is known. `origins` are the turns it rests on, at most three; none: set by hand.
 
-    `written_by` who added it, `version` how often it was changed, and `undo` takes the last change back.
+    `written_by` who added it, `version` how often it was changed, and `undo` takes the last change back;
+    what a session came to is made anew.
     """
 
     id: UUID
