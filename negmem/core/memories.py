@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import uuid
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -37,6 +38,7 @@ from negmem.db.memories import mark_memories
 from negmem.errors import NegmemError, UsageError
 
 _MAX_ROWS = 2**31 - 1
+_TAIL = re.compile(r"…?[0-9a-f]{8}\Z")
 
 
 def _scope(session: Session, user: str) -> dict[str, Any]:
@@ -51,7 +53,8 @@ def parse_id(text: str) -> UUID:
         raise UsageError(
             "id_malformed",
             f"{str(text)[:60]!r} is no id of a memory",
-            why="an id is a UUID such as 9f2c1d4e-…",
+            why="an id is a UUID such as 9f2c1d4e-…"
+            + ("; this is the end of one, as contexts show it" if _TAIL.match(str(text)) else ""),
             hint="negmem memory list --user NAME",
         ) from None
 

@@ -64,6 +64,8 @@ def draw_list(console: Console, found: FactList) -> None:
     """One line a fact: id, type, when it was true, key and value."""
     for fact in found.facts:
         _line(console, fact)
+    if not found.facts:
+        console.note("no facts")
 
 
 def draw_matches(console: Console, found: FactMatches) -> None:
