@@ -150,7 +150,10 @@ def _asked(
             done.refused = f"{answer.code}: {answer.reason}"
         return None
     verdict = answer.value.get("verdict") if isinstance(answer.value, dict) else None
-    return verdict if isinstance(verdict, str) and verdict in _VERDICTS else None
+    if isinstance(verdict, str) and verdict in _VERDICTS:
+        return verdict
+    generator.book_fallback()
+    return None
 
 
 def _record(

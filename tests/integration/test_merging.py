@@ -325,7 +325,7 @@ def test_a_model_confirms_what_vectors_put_near(session: Session) -> None:
     ]
     model = FakeModel(hostile)
     found = search_conflicts(session, "alice", threshold=0.2, generator=model)  # type: ignore[arg-type]
-    assert (found.merged, found.opened, found.decided, model.fallbacks) == (0, 0, 0, 1)
+    assert (found.merged, found.opened, found.decided, model.fallbacks) == (0, 0, 0, 3)
     assert found.refused == "llm_ceiling: no call is left"
 
     model = FakeModel([{"verdict": "unrelated"}] * 3)
