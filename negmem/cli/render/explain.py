@@ -6,7 +6,6 @@ from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
 from negmem.cli.render.text import counted, one_line
-from negmem.core.text.labelled import short_id
 
 if TYPE_CHECKING:
     from negmem.cli.render.console import Console
@@ -171,4 +170,4 @@ def _age(result: SearchResult) -> str:
 
 def _short(console: Console, result: SearchResult) -> str:
     """The end of the id on a screen, as contexts show it; all of it in a pipe."""
-    return str(result.id) if console.width is None else f"…{short_id(result.id)}"
+    return str(result.id) if console.width is None else f"…{str(result.id)[-8:]}"
