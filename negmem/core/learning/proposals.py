@@ -35,6 +35,8 @@ from negmem.errors import NegmemError, UsageError
 
 # The modules whose functions a proposal can name: importing them registers their acts.
 _WITH_ACTS = (entities, entity_changes, introductions, learnings, observations, profile)
+# Of a call, what a person reads elsewhere: where, which, and the turns that it rests on.
+_NOT_SHOWN = ("namespace", "anyway", "expected_version", "id", "ids", "memory_id", "event_ids")
 _IDS = frozenset(("id", "memory_id", "fact_id", "part"))
 _MOMENTS = frozenset(("occurred_at", "valid_from", "valid_until"))
 
@@ -350,7 +352,7 @@ def _changes(fields: Mapping[str, Any], arguments: Mapping[str, Any]) -> list[Fi
     found = []
     for name, after in arguments.items():
         before = fields.get(name)
-        if name in ("namespace", "anyway", "expected_version", "id", "ids", "memory_id"):
+        if name in _NOT_SHOWN:
             continue
         is_blank = after in ([], (), {}, "") and before in (None, [], {}, "")
         if after is not None and after != before and not is_blank:
