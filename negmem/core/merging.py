@@ -178,6 +178,15 @@ def stored_scale(session: Session) -> Calibration:
         return IDENTITY
 
 
+def told_apart(one: Text, other: Text) -> bool:
+    """Whether an undo keeps two apart: one had gone for the other, or both for one that stayed."""
+    return (
+        str(other.id) in one.kept_apart
+        or str(one.id) in other.kept_apart
+        or not set(one.kept_apart).isdisjoint(other.kept_apart)
+    )
+
+
 def guard_between(
     one: Text, other: Text, exact_only: bool, similarity: float | None = None
 ) -> tuple[str | None, bool]:
@@ -185,10 +194,7 @@ def guard_between(
 
     What no vector nominated, but shares its words, is only the same to the letter.
     """
-    if str(other.id) in one.kept_apart or str(one.id) in other.kept_apart:
-        return "kept_apart", False
-    if set(one.kept_apart) & set(other.kept_apart):
-        # Both had gone for one that stayed, and were brought back from it.
+    if told_apart(one, other):
         return "kept_apart", False
     is_dated = _DEICTIC.search(one.content) or _DEICTIC.search(other.content)
     if is_dated and _utc_day(one.moment) != _utc_day(other.moment):

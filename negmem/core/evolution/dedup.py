@@ -19,7 +19,7 @@ from uuid import UUID
 from negmem.core.evolution.dedup_groups import Groups, grouped
 from negmem.core.evolution.dedup_options import DedupOptions
 from negmem.core.evolution.dedup_stores import Store
-from negmem.core.evolution.dedup_tally import Tally, undone
+from negmem.core.evolution.dedup_tally import Company, Tally, undone
 from negmem.core.merging import (
     Merge,
     Text,
@@ -74,6 +74,7 @@ class Deduplication:
         self._reviewed_from = max(options.threshold, REVIEWED_FROM)
         self._run_id = uuid.uuid4()
         self._tally = Tally()
+        self._company = Company()
 
     def run(self) -> Deduplicated:
         """Look, merge, and say what was done."""
@@ -175,7 +176,10 @@ class Deduplication:
                 guard, is_exact = self._guard(leader, text, exact)
                 if guard is None and (text.is_pinned or text.took_in):
                     guard = "pinned" if text.is_pinned else "chain"
+                if guard is None and self._company.is_barred(leader, text):
+                    guard = "kept_apart"
                 if guard is None:
+                    self._company.join(leader, text)
                     verdicts.agreed.append((leader, text, is_exact))
                     break
                 refused.append((leader, text, guard))
@@ -319,7 +323,10 @@ class Deduplication:
             is_bound = loser.is_pinned or loser.took_in or loser.id in self._tally.stays
             if guard is None and is_bound:
                 guard = "pinned" if loser.is_pinned else "chain"
+            if guard is None and self._company.is_barred(survivor, loser):
+                guard = "kept_apart"
             if guard is None:
+                self._company.join(survivor, loser)
                 merges.append(_merge(survivor, loser, measured[pair], is_exact))
                 gone.add(loser.id)
                 self._tally.stays.add(survivor.id)
