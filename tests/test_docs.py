@@ -210,7 +210,7 @@ def test_every_document_has_its_schema_and_nothing_else_has() -> None:
     assert literal == set(DOCUMENTS)
     for name, schema in schemas().items():
         jsonschema.Draft202012Validator.check_schema(schema)
-        assert re.fullmatch(r"[a-z]+(\.[a-z]+)*/[0-9]+", name)
+        assert re.fullmatch(r"[a-z]+([.-][a-z]+)*/[0-9]+", name)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=page_name)

@@ -315,7 +315,7 @@ def test_from_the_shell_and_from_python(shell: CliRunner, database: TestDatabase
     listed = shell("tools", "list", "--json").ok().json["tools"]
     assert {one["name"] for one in listed} == set(offered.ALL)
     assert any(not one["offered"] and "knowledge" in one["reason"] for one in listed)
-    assert "off   writes  knowledge  save_learning" in shell("tools", "list").stdout
+    assert "off   writes  knowledge     save_learning" in shell("tools", "list").stdout
     (one,) = json.loads(shell("tools", "schema", "memory_write").ok().stdout)
     assert one == shell("tools", "schema", "memory_write", "--json").json["tools"][0]
     assert shell("tools", "schema", "memory_rite", "--json").json["error"]["code"] == "tool_unknown"

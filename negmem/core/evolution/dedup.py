@@ -101,7 +101,7 @@ class Deduplication:
                 "dedup_stopped",
                 f"stopped at {tally.compared:,} comparisons, resume with --after {resume_after}",
             )
-        return tally.answer(
+        return tally.outcome(
             self._store,
             options,
             blank=found.blank,

@@ -88,7 +88,7 @@ class Tally:
         else:
             heapq.heappushpop(self._nearest_vetoed, entry)
 
-    def answer(
+    def outcome(
         self,
         store: Store,
         options: DedupOptions,
