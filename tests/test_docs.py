@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import fnmatch
 import re
+from functools import cache
 from pathlib import Path
 
 import jsonschema
@@ -26,6 +27,9 @@ _CALLED = re.compile(r"(?:^|[|;&(]\s*|\$ )negmem((?: +[^\s|;&<>()`#]+)*)", re.MU
 
 # sections that stand in the YAML before what reads them: the README says that it is not there yet
 AHEAD = ("learning.", "retention.")
+
+
+commands_there = cache(whole_tree)
 
 
 def page_name(path: Path) -> str:
@@ -53,7 +57,7 @@ def test_no_generated_file_is_left_over() -> None:
 
 def unknown_in(commands: list[list[str]]) -> list[str]:
     """What of the commands shown does not exist: a command, or an option of one."""
-    tree = whole_tree()
+    tree = commands_there()
     wrong = []
     for words in commands:
         plain = [word for word in words if word not in ("…", "...")]
@@ -134,14 +138,20 @@ def test_both_readmes_say_the_same() -> None:
     assert shapes[0] == shapes[1]
 
 
-def calls(name: str) -> list[tuple[str, ast.Call]]:
-    """Every call of a function or method of this name in negmem/."""
+@cache
+def all_calls() -> list[tuple[str, str, ast.Call]]:
+    """Every call in negmem/: in which file, of which function or method."""
     return [
-        (page_name(path), node)
+        (page_name(path), ast.unparse(node.func).rpartition(".")[2], node)
         for path in PACKAGE.rglob("*.py")
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] == name
+        if isinstance(node, ast.Call)
     ]
+
+
+def calls(name: str) -> list[tuple[str, ast.Call]]:
+    """Every call of a function or method of this name in negmem/."""
+    return [(place, node) for place, called, node in all_calls() if called == name]
 
 
 def raised_codes() -> set[str]:
