@@ -297,18 +297,18 @@ BEGIN
                 CASE WHEN v_centred
                     THEN embedding_similarity(v.embedding, v_mean, v_direction, v_offset)
                     ELSE (1 - (v.embedding <=> v_embedding) - v_floor) * v_scale END AS similarity
-            FROM (
-                SELECT b.memory_id
-                FROM memory_vectors AS b
-                WHERE v_embedding IS NOT NULL AND NOT v_exact
-                    AND b.user_id = p_user_id AND b.app_name = p_app_name AND b.model_id = v_model AND b.live
-                    AND (p_allowed IS NULL OR b.memory_id IN (SELECT a FROM unnest(p_allowed) AS a))
-                ORDER BY b.bits <~> v_bits
-                LIMIT v_reranked
-            ) AS b
-            JOIN memory_vectors AS v
-                ON v.user_id = p_user_id AND v.app_name = p_app_name AND v.memory_id = b.memory_id
-                AND v.model_id = v_model
+            FROM memory_vectors AS v
+            WHERE v_embedding IS NOT NULL AND NOT v_exact
+                AND v.user_id = p_user_id AND v.app_name = p_app_name AND v.model_id = v_model
+                -- One pass over the index for all of them: in a join each is looked up by itself, at twice the time.
+                AND v.memory_id = ANY (ARRAY(
+                    SELECT b.memory_id
+                    FROM memory_vectors AS b
+                    WHERE b.user_id = p_user_id AND b.app_name = p_app_name AND b.model_id = v_model AND b.live
+                        AND (p_allowed IS NULL OR b.memory_id IN (SELECT a FROM unnest(p_allowed) AS a))
+                    ORDER BY b.bits <~> v_bits
+                    LIMIT v_reranked
+                ))
             UNION ALL
             SELECT v.memory_id,
                 CASE WHEN v_centred
