@@ -23,6 +23,7 @@ from negmem.core.text.likeness_numbers import (
     number_value,
 )
 from negmem.core.text.likeness_numbers import chinese_number as chinese_number
+from negmem.core.text.likeness_rewriting import Rules, rewritten
 from negmem.core.text.likeness_said_amounts import plain_amounts, with_spans
 
 _MEASURES_ZH = (
@@ -138,62 +139,8 @@ _NIGHT = ("晚上", "深夜", "半夜", "夜里", "今晚", "明晚")
 
 def marked_amounts(text: str) -> str:
     """`text` (folded, lower case) with its amounts, dates and times as marks `§kind:value§`."""
-    text = _GROUPED.sub("", text)
-    text = re.sub(r"(?<=[^\W\d]):(?=\d)", ": ", text)
-    text = plain_amounts(text)
-    text = _PAST_HOUR.sub(_past_hour, text)
-    text = re.sub(r"\b(\d+)\+(?= [a-z])", r"over \1", text)
-    text = _BOTH_HALVES.sub(r"\1 \3 to \2 \3", text)
-    text = _AT_HOUR.sub(
-        lambda m: f"at {_time(_hour(m[1]), 0, None)}" if _hour(m[1]) <= 24 else m[0], text
-    )
-    text = _A_DAY_ZH.sub(r"每\1", text)
-    text = re.sub("(?<![第每])一(?:个)?晚上?(?=睡)", "每天晚上", text)
-    text = _A_BIT_ZH.sub("", text)
-    text = _IN_THE.sub(lambda m: f"{m[1]} {'am' if m[2] == 'morning' else 'pm'}", text)
-    text = re.sub(r"\ba (?=(?:hundred|thousand|million)\b)", "one ", text)
-    text = re.sub(r"\b(\d+)x(?= (?:a|per|each|every|dai|week|month))", r"\1 times", text)
-    text = re.sub(r"(\d|[一二两三四五六七八九十百千万]) ?个?人(?=[。，,.！!\s]|$)", r"\1个", text)
-    for pattern, day in _NAMED_DAY:
-        text = pattern.sub(_mark("day", day), text)
-    text = _QUARTER.sub(_quarter, text)
-    text = _HALF.sub(_half, text)
-    text = _HALF_ZH.sub(_half_zh, text)
-    text = _ONE_OF.sub("", text)
-    text = re.sub("每[只名位台辆条张件款项](?=[\u4e00-\u9fff])", "每个", text)
-    text = _COUNTED.sub(lambda match: f"{number_value(match[1])} ", text)
-    text = _O_CLOCK.sub(lambda m: _time(_hour(m[1]), 0, m[2]), text)
-    text = _THOUSANDS.sub(lambda m: _plain(Fraction(m[1]) * 1000), text)
-    text = re.sub(r"\bonce\b(?=\s+(?:a|an|per|every)\b)", "one time", text)
-    text = re.sub(r"\btwice\b", "two time", text)
-    text = re.sub(r"\ba couple of\b", "two", text)
-    text = re.sub(r"\b(?:a|one) dozen\b", "twelve", text)
-    text = re.sub(r"\bevery (?:other|second)\b", "every two", text)
-    text = re.sub(r"\b(?:fortnightly|biweekly)\b", "every two weeks", text)
-    text = _DATE.sub(lambda m: _mark("date", f"{m[1]}-{int(m[2]):02}-{int(m[3]):02}"), text)
-    text = _DATE_SLASHED.sub(_slashed, text)
-    text = _PERCENT_ZH.sub(_percent_zh, text)
-    text = _FRACTION.sub(_fraction, text)
-    text = _CLOCK_ZH.sub(_clock_zh, text)
-    text = _CLOCK_PART_ZH.sub(lambda m: _time(int(m[2]), int(m[3]), m[1]), text)
-    text = _CLOCK.sub(_clock, text)
-    text = _CLOCK_12.sub(lambda m: _time(int(m[1]), 0, m[2]), text)
-    text = re.sub(r"\bmidnight\b|午夜|零点", _mark("time", "00:00"), text)
-    text = re.sub(r"\b(?:noon|midday)\b|正午", _mark("time", "12:00"), text)
-    text = re.sub(r"每[逢个](?=周[一二三四五六日天]|星期[一二三四五六日天])", "每", text)
-    text = _WEEKDAY_ZH.sub(
-        lambda m: _mark("weekly" if m[1] else "weekday", str(DAYS_ZH[m[2]])), text
-    )
-    text = _DATE_ZH.sub(_date_zh, text)
-    text = _DAY_MONTH.sub(lambda m: _day(m[3], MONTHS[m[2]], m[1]), text)
-    text = re.sub(r"到\s*(§[^§]*§)\s*为止", r"截止 \1", text)
-    text = _MONTH_DAY.sub(lambda m: _day(m[3], MONTHS[m[1]], m[2]), text)
-    text = _MONTH_ALONE.sub(lambda m: _mark("month", str(MONTHS[m[1] or m[2] or m[3]])), text)
-    text = _WEEKDAY.sub(_weekday, text)
-    text = _ORDINAL.sub(lambda m: _mark("nth", m[1] or str(ORDINALS[m[2]])), text)
-    text = NUMBER_WORDS.sub(number_of_words, text)
-    text = re.sub(r"第(\d+|[一二三四五六七八九十百]+)", _nth_zh, text)
-    text = _NUMERAL.sub(_numeral, text)
+    text = re.sub(r"(?<=[^\W\d]):(?=\d)", ": ", _GROUPED.sub("", text))
+    text = rewritten(plain_amounts(text), _IN_TURN)
     return with_spans(_AMOUNT.sub(_amount, text))
 
 
@@ -332,3 +279,56 @@ def _amount(match: re.Match[str]) -> str:
 
 def _plain(value: Fraction) -> str:
     return str(value.numerator) if value.denominator == 1 else f"{float(value):.12g}"
+
+
+# In this order: what one makes may be met by a later one.
+_IN_TURN: Rules = (
+    (_PAST_HOUR, _past_hour),
+    (re.compile(r"\b(\d+)\+(?= [a-z])"), r"over \1"),
+    (_BOTH_HALVES, r"\1 \3 to \2 \3"),
+    (_AT_HOUR, lambda m: f"at {_time(_hour(m[1]), 0, None)}" if _hour(m[1]) <= 24 else m[0]),
+    (_A_DAY_ZH, r"每\1"),
+    (re.compile("(?<![第每])一(?:个)?晚上?(?=睡)"), "每天晚上"),
+    (_A_BIT_ZH, ""),
+    (_IN_THE, lambda m: f"{m[1]} {'am' if m[2] == 'morning' else 'pm'}"),
+    (re.compile(r"\ba (?=(?:hundred|thousand|million)\b)"), "one "),
+    (re.compile(r"\b(\d+)x(?= (?:a|per|each|every|dai|week|month))"), r"\1 times"),
+    (re.compile(r"(\d|[一二两三四五六七八九十百千万]) ?个?人(?=[。，,.！!\s]|$)"), r"\1个"),
+    *((pattern, _mark("day", day)) for pattern, day in _NAMED_DAY),
+    (_QUARTER, _quarter),
+    (_HALF, _half),
+    (_HALF_ZH, _half_zh),
+    (_ONE_OF, ""),
+    (re.compile("每[只名位台辆条张件款项](?=[\u4e00-\u9fff])"), "每个"),
+    (_COUNTED, lambda match: f"{number_value(match[1])} "),
+    (_O_CLOCK, lambda m: _time(_hour(m[1]), 0, m[2])),
+    (_THOUSANDS, lambda m: _plain(Fraction(m[1]) * 1000)),
+    (re.compile(r"\bonce\b(?=\s+(?:a|an|per|every)\b)"), "one time"),
+    (re.compile(r"\btwice\b"), "two time"),
+    (re.compile(r"\ba couple of\b"), "two"),
+    (re.compile(r"\b(?:a|one) dozen\b"), "twelve"),
+    (re.compile(r"\bevery (?:other|second)\b"), "every two"),
+    (re.compile(r"\b(?:fortnightly|biweekly)\b"), "every two weeks"),
+    (_DATE, lambda m: _mark("date", f"{m[1]}-{int(m[2]):02}-{int(m[3]):02}")),
+    (_DATE_SLASHED, _slashed),
+    (_PERCENT_ZH, _percent_zh),
+    (_FRACTION, _fraction),
+    (_CLOCK_ZH, _clock_zh),
+    (_CLOCK_PART_ZH, lambda m: _time(int(m[2]), int(m[3]), m[1])),
+    (_CLOCK, _clock),
+    (_CLOCK_12, lambda m: _time(int(m[1]), 0, m[2])),
+    (re.compile(r"\bmidnight\b|午夜|零点"), _mark("time", "00:00")),
+    (re.compile(r"\b(?:noon|midday)\b|正午"), _mark("time", "12:00")),
+    (re.compile(r"每[逢个](?=周[一二三四五六日天]|星期[一二三四五六日天])"), "每"),
+    (_WEEKDAY_ZH, lambda m: _mark("weekly" if m[1] else "weekday", str(DAYS_ZH[m[2]]))),
+    (_DATE_ZH, _date_zh),
+    (_DAY_MONTH, lambda m: _day(m[3], MONTHS[m[2]], m[1])),
+    (re.compile(r"到\s*(§[^§]*§)\s*为止"), r"截止 \1"),
+    (_MONTH_DAY, lambda m: _day(m[3], MONTHS[m[1]], m[2])),
+    (_MONTH_ALONE, lambda m: _mark("month", str(MONTHS[m[1] or m[2] or m[3]]))),
+    (_WEEKDAY, _weekday),
+    (_ORDINAL, lambda m: _mark("nth", m[1] or str(ORDINALS[m[2]]))),
+    (NUMBER_WORDS, number_of_words),
+    (re.compile(r"第(\d+|[一二三四五六七八九十百]+)"), _nth_zh),
+    (_NUMERAL, _numeral),
+)

@@ -24,11 +24,10 @@ from negmem.core.text.likeness_words import (
     LIGHT_VERBS,
     ORDERED,
     PAST_FORMS,
-    PHRASE_EN,
-    PHRASES_EN,
     PROGRESS,
     WEAK,
     WORDS_EN,
+    with_meanings,
     words_of,
 )
 from negmem.core.text.likeness_words_zh import LIGHT_ZH, WORDS_ZH
@@ -145,7 +144,7 @@ def _formed(text: str) -> tuple[str, str]:
         marked = _WHOSE_EN.sub("hers ", english_form(" ".join(marked.split())))
     marked = re.sub(r"(?<=\w)'s\b|(?<=s)'(?=\s)", " » ", marked)
     marked = re.sub(r"\b(?:is|are|am) (?:called|named)\b(?! by\b)", " named ", marked)
-    marked = PHRASE_EN.sub(lambda match: PHRASES_EN[match[0]], marked)
+    marked = with_meanings(marked)
     marked = _LIST.sub(lambda match: " ".join(sorted(re.findall(r"[\w-]+", match[0]))), marked)
     marked = _AND.sub(_sorted_list, marked)
     return plain, marked

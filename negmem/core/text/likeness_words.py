@@ -238,9 +238,27 @@ def group_table(*lines: str) -> dict[str, str]:
 
 
 PHRASES_EN = _phrase_table()
-PHRASE_EN = re.compile(
-    rf"(?<![\w'§])(?:{'|'.join(map(re.escape, sorted(PHRASES_EN, key=len, reverse=True)))})(?![\w'])"
-)
+_RUN = re.compile("[a-z0-9]+")
+_PHRASES_BY_FIRST: dict[str, list[str]] = {}
+for _phrase in PHRASES_EN:
+    _PHRASES_BY_FIRST.setdefault(_RUN.findall(_phrase)[0], []).append(_phrase)
+
+
+def with_meanings(text: str) -> str:
+    """`text` with each phrase of the list as what it means, of those that overlap the longest."""
+    said = [
+        phrase
+        for word in set(_RUN.findall(text)) & _PHRASES_BY_FIRST.keys()
+        for phrase in _PHRASES_BY_FIRST[word]
+        if phrase in text
+    ]
+    if not said:
+        return text
+    either = "|".join(map(re.escape, sorted(said, key=len, reverse=True)))
+    phrase = rf"(?<![\w'§])(?:{either})(?![\w'])"
+    return re.sub(phrase, lambda match: PHRASES_EN[match[0]], text)
+
+
 WORDS_EN = group_table(
     *_WORDS_EN.strip().splitlines(),
     *(line for line in lines_of("english_more.txt") if line[0] != "?"),
