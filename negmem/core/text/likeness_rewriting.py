@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 Plain = str | Callable[[re.Match[str]], str]
@@ -41,7 +41,7 @@ def may_match(pattern: re.Pattern[str], text: str) -> bool:
     pieces = _pieces(pattern)
     if pieces is None:
         return True
-    for piece in pieces:  # a loop, since any() costs more than what it would save
+    for piece in pieces:  # noqa: SIM110
         if piece in text:
             return True
     return False
@@ -50,7 +50,7 @@ def may_match(pattern: re.Pattern[str], text: str) -> bool:
 _MOST_PIECES = 60
 
 
-@lru_cache(maxsize=None)
+@cache
 def _pieces(pattern: re.Pattern[str]) -> tuple[str, ...] | None:
     """Pieces of which a text must hold one for `pattern` to match; None where nothing can be said."""
     if pattern.flags & re.IGNORECASE:
@@ -78,7 +78,11 @@ def _needed(parts: Sequence[tuple[Any, Any]]) -> frozenset[str] | None:
             run += chr(argument)
             continue
         for found in (frozenset((run,)) if run else None, _needed_of(str(operation), argument)):
-            if found and len(found) <= _MOST_PIECES and (best is None or _says(found) > _says(best)):
+            if (
+                found
+                and len(found) <= _MOST_PIECES
+                and (best is None or _says(found) > _says(best))
+            ):
                 best = found
         run = ""
     return best
