@@ -61,11 +61,7 @@ class Watch:
         if afresh:
             self._kept.clear()
         self._unread = []
-        clock = self._row("clock")
-        at: datetime = clock["at"]
-        percent = 100.0
-        if clock["pages"] > SAMPLE_PAGES:
-            percent = 100.0 * SAMPLE_PAGES / clock["pages"]
+        at: datetime = self._row("clock")["at"]
         return Top(
             app=session.app,
             target=session.database.label,
@@ -75,7 +71,7 @@ class Watch:
             running=self._part("running", self._running),
             searches=self._part("searches", lambda: SearchLoad(**self._row("searches"))),
             runs=self._part("runs", lambda: [LastRun(**row) for row in self._rows("runs")]),
-            rows=self._slow("rows", ROWS_EVERY_S, lambda: self._states(percent)),
+            rows=self._slow("rows", ROWS_EVERY_S, self._states),
             drift=self._drift(),
             connections=self._part("connections", lambda: Connections(**self._row("connections"))),
             blocked=self._part("blocked", self._blocked),
@@ -99,7 +95,10 @@ class Watch:
         found = self._rows("scheduler")
         return SchedulerState(**found[0]) if found else None
 
-    def _states(self, percent: float) -> RowStates:
+    def _states(self) -> RowStates:
+        # Asked here, not with the clock: it waits for whoever has locked the table, as the sample does.
+        pages: int = self._row("pages")["pages"]
+        percent = 100.0 * SAMPLE_PAGES / max(pages, SAMPLE_PAGES)
         found = {name: round(n * 100 / percent) for name, n in self._row("rows", percent).items()}
         return RowStates(**found, is_sampled=percent < 100)
 

@@ -2,8 +2,12 @@
 -- or through a sample of pages whose share is given in percent.
 
 -- name: clock
--- returns: the server's clock, and how many pages the table of memories has
-SELECT clock_timestamp() AS at, pg_relation_size(c.oid) / current_setting('block_size')::bigint AS pages
+-- returns: the server's clock; waits for no lock
+SELECT clock_timestamp() AS at;
+
+-- name: pages
+-- returns: how many pages the table of memories has
+SELECT pg_relation_size(c.oid) / current_setting('block_size')::bigint AS pages
 FROM pg_class AS c
 WHERE c.oid = to_regclass(format('%%I.memories', :'schema'));
 

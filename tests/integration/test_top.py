@@ -55,9 +55,17 @@ def test_a_busy_moment(database: TestDatabase, negmem: CliRunner) -> None:
             watch = top.Watch(session)
             assert eventually(lambda: bool(watch.look().blocked))
             seen = watch.look()
+            holder.execute("LOCK TABLE negentropy.memories IN ACCESS EXCLUSIVE MODE")
+            locked = watch.look(afresh=True)
     finally:
         holder.close()
         waiting.join()
+    # Whoever locks the memories themselves hides their number, not who waits for whom.
+    assert locked.blocked and locked.queue and locked.searches and locked.rows is None
+    assert {one.part: one.code for one in locked.unread} == {
+        "rows": "lock_timeout",
+        "drift": "lock_timeout",
+    }
     assert (
         seen.queue and seen.running and seen.searches and seen.rows and seen.blocked and seen.runs
     )
