@@ -35,7 +35,7 @@ from negmem.core.retrieval.candidates import (
     standing,
     standing_scope,
 )
-from negmem.core.retrieval.packing import Chosen, choose, id_part
+from negmem.core.retrieval.packing import Chosen, choose
 from negmem.core.retrieval.search import Question, ask, check_level, clean_question, search
 from negmem.core.session import Session
 from negmem.core.text.names import check_name
@@ -104,7 +104,7 @@ def select(
     if answer is not None:
         candidates += searched(answer.results, blocks)
     chosen = choose(candidates, both, counter)
-    context = _answer(candidates, chosen, both, total, counter, answer)
+    context = _answer(chosen, both, total, counter, answer)
     if counter.notice is not None:
         session.warn("tokens_not_exact", counter.notice)
     if record and answer is not None:
@@ -219,19 +219,17 @@ def _thread_id(session: Session, user: str, thread: str | None) -> UUID | None:
 
 
 def _answer(
-    candidates: Sequence[Candidate],
     chosen: Chosen,
     both: Shares,
     total: int,
     counter: TokenCounter,
     answer: SearchAnswer | None,
 ) -> Context:
-    by_id = {(c.section, str(c.id)): c for c in candidates}
     sections = []
     for name, taken in chosen.packed.sections.items():
         items = []
         for item in taken:
-            found = by_id[name, id_part(item.id)]
+            found = chosen.candidates[item.id]
             items.append(
                 ContextItem(
                     id=found.id,

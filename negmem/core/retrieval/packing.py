@@ -47,8 +47,12 @@ class Counter(Protocol):
 
 @dataclass(frozen=True)
 class Chosen:
-    """What was packed: the final text, which texts are only beginnings, and what stayed out."""
+    """What was packed: the final text, which texts are only beginnings, and what stayed out.
 
+    `candidates` are by the ids of the packed items.
+    """
+
+    candidates: dict[str, Candidate]
     packed: Packed
     cut: frozenset[str]
     left_out: list[LeftOut]
@@ -78,24 +82,25 @@ def choose(candidates: Sequence[Candidate], both: Shares, counter: Counter) -> C
     """
     counted = _Counted(counter)
     longest = _MAX_CHARS_PER_TOKEN * both.total + 1
-    keyed = {_key(c): c for c in candidates}
+    keyed = {f"{c.section}:{c.id}": c for c in candidates}
+    filled: dict[str, dict[str, Candidate]] = {name: {} for name in (*_FILLED, "history")}
+    for key, c in keyed.items():
+        filled["found" if c.section in _FOUND else c.section][key] = c
 
-    def items(*names: str, without: frozenset[str] = frozenset()) -> list[Item]:
+    def items(name: str, without: frozenset[str] = frozenset()) -> list[Item]:
         return [
-            Item(key, c.text[:longest])
-            for key, c in keyed.items()
-            if c.section in names and key not in without
+            Item(key, c.text[:longest]) for key, c in filled[name].items() if key not in without
         ]
 
     last = Section("history", items("history"), is_contiguous=True, is_reversed=True)
     history = fill([Group(both.history, [last])], both.history, counted.count, counted.fit)
     said_last = history["history"]
-    repeated = _repeated(keyed, {item.id for item in said_last})
+    repeated = _repeated(filled, {item.id for item in said_last})
     room = both.total - sum(item.tokens for item in said_last)
     sections = [
         Section(
             name,
-            items(*(_FOUND if name == "found" else (name,)), without=repeated),
+            items(name, without=repeated),
             limit=int(SECTION_SHARES[name] * both.memory) if name in SECTION_SHARES else None,
         )
         for name in _FILLED
@@ -108,7 +113,7 @@ def choose(candidates: Sequence[Candidate], both: Shares, counter: Counter) -> C
             name,
             [
                 Item(key, texts[key])
-                for key, c in keyed.items()
+                for key, c in filled["found" if name in _FOUND else name].items()
                 if c.section == name and key in texts
             ],
             is_contiguous=name == "history",
@@ -128,28 +133,16 @@ def choose(candidates: Sequence[Candidate], both: Shares, counter: Counter) -> C
         for key, c in keyed.items()
         if key not in inside
     ]
-    return Chosen(packed, frozenset(item.id for item in taken if item.is_cut), left_out)
+    return Chosen(keyed, packed, frozenset(item.id for item in taken if item.is_cut), left_out)
 
 
-def _key(candidate: Candidate) -> str:
-    """What tells candidates apart; ids alone may be the same in two tables."""
-    return f"{candidate.section}:{candidate.id}"
-
-
-def id_part(key: str) -> str:
-    """The id of a packed item's key."""
-    return key.partition(":")[2]
-
-
-def _repeated(keyed: dict[str, Candidate], in_history: set[str]) -> frozenset[str]:
+def _repeated(filled: dict[str, dict[str, Candidate]], in_history: set[str]) -> frozenset[str]:
     """What the history or an earlier section says in the same words, blanks aside."""
-    seen = {_words(c.said) for key, c in keyed.items() if key in in_history}
-    has_profile = any(c.section == "profile" for c in keyed.values())
+    seen = {_words(c.said) for key, c in filled["history"].items() if key in in_history}
+    has_profile = bool(filled["profile"])
     found = set()
     for name in _FILLED:
-        for key, c in keyed.items():
-            if c.section not in (_FOUND if name == "found" else (name,)):
-                continue
+        for key, c in filled[name].items():
             words = _words(c.said)
             if words in seen or (has_profile and c.section == "facts" and c.type == "profile"):
                 found.add(key)
