@@ -197,6 +197,18 @@ def test_what_a_role_may_not_read_fails_alone(
         assert negmem("report", "--exit-zero", "--json", env=env).code == 0
 
 
+def test_a_table_that_is_locked_hides_no_more_than_it_must(
+    session: Session, database: TestDatabase
+) -> None:
+    session.database.lock_timeout_ms = 200
+    holder = database.connect(autocommit=False)
+    holder.execute("LOCK TABLE negentropy.memory_topics IN ACCESS EXCLUSIVE MODE")
+    found = make_report(session)
+    holder.close()
+    assert found.health and found.benchmarks and found.topics is None
+    assert {one.code for one in found.unread if one.section != "drift"} == {"lock_timeout"}
+
+
 def test_a_server_that_takes_no_writes_will_do(negmem: CliRunner, database: TestDatabase) -> None:
     """A hot standby, or a role that may only read: all of it is shown, and that nothing is recorded."""
     fill(database, memories=60)

@@ -26,7 +26,7 @@ _READERS: dict[SectionName, Callable[[sections.Scope], Any]] = {
     "topics": sections.read_topics,
     "benchmarks": sections.read_benchmarks,
 }
-# These count over users; the others tell of the deployment.
+# These count over users, through samples drawn by the size of the tables; the others tell of the deployment.
 _OVER_USERS = frozenset(("growth", "retention", "retrieval", "cost", "topics"))
 
 
@@ -52,15 +52,22 @@ def make_report(session: Session, *, days: int = 90, personal: bool = False) -> 
     database = session.database
     facts = database.facts
     unread: list[UnreadSection] = []
-    with database.transaction(read_only=True):
-        tables = database.rows("report", "tables", {"schema": database.schema})
+    sizes: list[dict[str, Any]] = []
+    without_sizes: NegmemError | None = None
+    try:
+        with database.transaction(read_only=True):
+            sizes = database.rows("report", "tables", {"schema": database.schema})
+    except NegmemError as error:  # whoever has locked a table keeps its size, not the rest
+        without_sizes = error
     about = _about(session)
-    scope = sections.Scope(session, about["now"], days, personal, tables)
+    scope = sections.Scope(session, about["now"], days, personal, sizes)
     found: dict[SectionName, Any] = {}
     for name, read in _READERS.items():
         try:
             if name in _OVER_USERS:
                 require_all_users(session)
+                if without_sizes is not None:
+                    raise without_sizes
             found[name] = read(scope)
         except NegmemError as error:
             found[name] = None
