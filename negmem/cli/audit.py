@@ -21,7 +21,7 @@ app.registered_commands += audit_trail.app.registered_commands
 app.registered_commands += audit_erasure.app.registered_commands
 
 
-@command(app, "export", path="audit export")
+@command(app, "audit export")
 def export(
     common: Common,
     user: User = None,
@@ -48,13 +48,12 @@ def export(
             why="no --output was given",
             hint=f"negmem audit export --user {owner} --output FILE --json",
         )
-    with common.session() as session:
-        session.require_installed()
+    with common.installed() as session:
         if output != "-":
             done = exporting.export_to_file(
                 session, owner, Path(output), on_progress=progress(common)
             )
-            common.console.answer("audit.export/1", done, draw_exported)
+            common.answer(done, draw_exported)
             return ExitCode.DONE
         done = exporting.export(session, owner, sys.stdout.write)
         sys.stdout.flush()
@@ -66,7 +65,7 @@ def export(
     return ExitCode.DONE
 
 
-@command(app, "disclose", path="audit disclose")
+@command(app, "audit disclose")
 def disclose(
     common: Common,
     user: User = None,
@@ -76,7 +75,7 @@ def disclose(
             "--output", "-o", metavar="FILE", help="The page. Default: disclosure-USER.html here."
         ),
     ] = None,
-) -> int:
+) -> None:
     """A page for one person: what is held, who may read it, what was read, what was decided.
 
     One HTML file without script, readable by its owner alone. `audit export` is the copy for machines.
@@ -86,13 +85,11 @@ def disclose(
 
     owner = common.require_user(user)
     name = "".join(letter if letter.isalnum() or letter in "-_" else "_" for letter in owner)
-    with common.session() as session:
-        session.require_installed()
+    with common.installed() as session:
         done = disclosure.disclose(
             session,
             owner,
             output or Path(f"disclosure-{name[:60]}.html"),
             on_progress=progress(common),
         )
-        common.console.answer("audit.disclose/1", done, draw_disclosed)
-    return ExitCode.DONE
+        common.answer(done, draw_disclosed)

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from negmem.cli.exits import ExitCode
 from negmem.cli.options import Common, User, command, new_app
 from negmem.errors import UsageError
 
@@ -42,7 +41,7 @@ Actor = Annotated[
 ]
 
 
-@command(app, "retain", path="audit retain", writes=True)
+@command(app, "audit retain", writes=True)
 def retain(
     common: Common,
     ids: Ids,
@@ -51,12 +50,12 @@ def retain(
     idempotency_key: Key = None,
     note: Note = None,
     actor: Actor = None,
-) -> int:
+) -> None:
     """Put on the trail that memories are kept, by whom and why. Changes nothing else."""
-    return _named(common, "retain", ids, user, expected_version, idempotency_key, note, actor)
+    _named(common, "retain", ids, user, expected_version, idempotency_key, note, actor)
 
 
-@command(app, "delete", path="audit delete", writes=True)
+@command(app, "audit delete", writes=True)
 def delete(
     common: Common,
     ids: Ids,
@@ -65,12 +64,12 @@ def delete(
     idempotency_key: Key = None,
     note: Note = None,
     actor: Actor = None,
-) -> int:
+) -> None:
     """Delete memories for good, with exactly what came from them. --dry-run shows rows by table."""
-    return _named(common, "delete", ids, user, expected_version, idempotency_key, note, actor)
+    _named(common, "delete", ids, user, expected_version, idempotency_key, note, actor)
 
 
-@command(app, "anonymize", path="audit anonymize", writes=True)
+@command(app, "audit anonymize", writes=True)
 def anonymize(
     common: Common,
     ids: Ids,
@@ -79,12 +78,12 @@ def anonymize(
     idempotency_key: Key = None,
     note: Note = None,
     actor: Actor = None,
-) -> int:
+) -> None:
     """Keep the rows of memories without what they said, and of the facts that came from them."""
-    return _named(common, "anonymize", ids, user, expected_version, idempotency_key, note, actor)
+    _named(common, "anonymize", ids, user, expected_version, idempotency_key, note, actor)
 
 
-@command(app, "apply", path="audit apply", writes=True)
+@command(app, "audit apply", writes=True)
 def apply(
     common: Common,
     file: Annotated[str, typer.Argument(metavar="FILE|-", help="JSON, JSON Lines or CSV.")],
@@ -94,7 +93,7 @@ def apply(
         str | None, typer.Option("--note", metavar="TEXT", help="Why, where the file says nothing.")
     ] = None,
     actor: Actor = None,
-) -> int:
+) -> None:
     """Carry out many decisions in one transaction: all, or none with each item that stands against it."""
     from negmem.core.governance.decision_files import read_decisions
 
@@ -103,7 +102,7 @@ def apply(
         one if one.note is not None or note is None else one.model_copy(update={"note": note})
         for one in read_decisions(file)
     ]
-    return _act(common, "apply", owner, decisions, idempotency_key, actor)
+    _act(common, owner, decisions, idempotency_key, actor)
 
 
 def _named(
@@ -115,7 +114,7 @@ def _named(
     key: str | None,
     note: str | None,
     actor: str | None,
-) -> int:
+) -> None:
     from negmem.core.memories import parse_id
     from negmem.core.models.audit import Decision
 
@@ -138,25 +137,23 @@ def _named(
         )
         for one in ids
     ]
-    return _act(common, decision, owner, decisions, key, actor)
+    _act(common, owner, decisions, key, actor)
 
 
 def _act(
     common: Common,
-    verb: str,
     user: str,
     decisions: Sequence[Decision],
     key: str | None,
     actor: str | None,
-) -> int:
+) -> None:
     from negmem.cli.render.audit import draw_decided
     from negmem.core.governance.decisions import decide
     from negmem.core.models.audit import Decided
 
     console = common.console
-    with common.session() as session:
-        session.require_installed()
-        console.note(f"target: {session.database.label} (from {session.database.target.origin})")
+    with common.installed() as session:
+        common.tell_target(session)
 
         def act(dry_run: bool) -> Decided:
             return decide(
@@ -172,11 +169,10 @@ def _act(
                 console.confirm(
                     f"{verbs} {len(final):,} memories of {user}, {rows:,} rows, for good?"
                 )
-        console.answer(f"audit.{verb}/1", act(common.dry_run), draw_decided)
-    return ExitCode.DONE
+        common.answer(act(common.dry_run), draw_decided)
 
 
-@command(app, "history", path="audit history")
+@command(app, "audit history")
 def history(
     common: Common,
     user: User = None,
@@ -194,7 +190,7 @@ def history(
     limit: Annotated[
         int, typer.Option("--limit", "-n", metavar="N", min=1, help="At most N, up to 1000.")
     ] = 100,
-) -> int:
+) -> None:
     """What was decided, put right or taken away of a person, by whom and why; the newest first.
 
     With --namespace: what pii fix rewrote in a store that is shared.
@@ -205,10 +201,8 @@ def history(
 
     owner = common.require_user(user) if user is not None or namespace is None else None
     memory_id = None if memory is None else parse_id(memory)
-    with common.session() as session:
-        session.require_installed()
+    with common.installed() as session:
         found = read(
             session, owner, namespace=namespace, memory_id=memory_id, before=before, limit=limit
         )
-        common.console.answer("audit.history/1", found, draw_history)
-    return ExitCode.DONE
+        common.answer(found, draw_history)

@@ -14,7 +14,7 @@ from negmem.cli.pii import progress
 app = new_app("Erasure.")
 
 
-@command(app, "erase", path="audit erase", writes=True)
+@command(app, "audit erase", writes=True)
 def erase(
     common: Common,
     user: User = None,
@@ -40,9 +40,8 @@ def erase(
     console = common.console
     if output is not None:
         check_free(output)
-    with common.session() as session:
-        session.require_installed()
-        console.note(f"target: {session.database.label} (from {session.database.target.origin})")
+    with common.installed() as session:
+        common.tell_target(session)
         if not common.dry_run and not common.yes:
             planned = erasure.erase(session, owner, dry_run=True)
             console.confirm(f"erase {owner}: {planned.rows:,} rows, for good?")
@@ -51,12 +50,12 @@ def erase(
         )
         if output is not None and not common.dry_run:
             write_certificate(output, done)
-        console.answer("audit.erase/1", done, draw_erased)
+        common.answer(done, draw_erased)
     found = done.verification
     return ExitCode.ATTENTION if found and (found.mentions or found.left) else ExitCode.DONE
 
 
-@command(app, "replay", path="audit replay", writes=True)
+@command(app, "audit replay", writes=True)
 def replay(
     common: Common,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="What audit head --erasures wrote.")],
@@ -66,17 +65,16 @@ def replay(
     from negmem.core.governance.erasure_list import replay as run
 
     console = common.console
-    with common.session() as session:
-        session.require_installed()
-        console.note(f"target: {session.database.label} (from {session.database.target.origin})")
+    with common.installed() as session:
+        common.tell_target(session)
         planned = run(session, file, dry_run=True)
         if common.dry_run:
-            console.answer("audit.replay/1", planned, draw_replayed)
+            common.answer(planned, draw_replayed)
             return ExitCode.DONE
         due = sum(1 for one in planned.persons if one.action == "would_be_erased")
         if due:
             console.confirm(f"erase {due:,} persons again, for good?")
         done = run(session, file)
-        console.answer("audit.replay/1", done, draw_replayed)
+        common.answer(done, draw_replayed)
     held = any(one.action == "held" for one in done.persons)
     return ExitCode.ATTENTION if held else ExitCode.DONE

@@ -13,7 +13,7 @@ from negmem.cli.options import Common, command, new_app
 app = new_app("The trail.")
 
 
-@command(app, "head", path="audit head")
+@command(app, "audit head")
 def head(
     common: Common,
     erasures: Annotated[
@@ -28,23 +28,21 @@ def head(
             "--with-key", help="With the key, so that another installation can replay it."
         ),
     ] = False,
-) -> int:
+) -> None:
     """The end of the trail as one line. Keep it outside the database: it proves all entries up to it."""
     from negmem.cli.render.audit import draw_head
     from negmem.core.governance import trail
     from negmem.core.governance.erasure_list import write_list
 
-    with common.session() as session:
-        session.require_installed()
+    with common.installed() as session:
         found = trail.head(session)
         if erasures is not None:
             written = write_list(session, erasures, with_key=with_key)
             common.console.note(f"{written.persons:,} erased persons in {written.path}")
-        common.console.answer("audit.head/1", found, draw_head)
-    return ExitCode.DONE
+        common.answer(found, draw_head)
 
 
-@command(app, "verify", path="audit verify")
+@command(app, "audit verify")
 def verify(
     common: Common,
     heads: Annotated[
@@ -66,8 +64,7 @@ def verify(
     from negmem.core.governance import trail
     from negmem.core.governance.erasure_list import check_certificate
 
-    with common.session() as session:
-        session.require_installed()
+    with common.installed() as session:
         found = trail.verify(session, heads or ())
         if certificate is not None:
             faults, remarks = check_certificate(session, certificate)
@@ -78,5 +75,5 @@ def verify(
                     "remarks": [*found.remarks, *remarks],
                 }
             )
-        common.console.answer("audit.verify/1", found, draw_verified)
+        common.answer(found, draw_verified)
     return ExitCode.DONE if found.whole else ExitCode.FAILED

@@ -41,18 +41,17 @@ FormatOption = Annotated[
 ]
 
 
-@command(app, "show", path="automation show")
-def show(common: Common) -> int:
+@command(app, "automation show")
+def show(common: Common) -> None:
     """Show config, functions, jobs and what the database can carry, each with its state."""
     from negmem.cli.render.automation import draw_snapshot
     from negmem.core.automation.snapshot import snapshot
 
     with common.session() as session:
-        common.console.answer("automation.show/1", snapshot(session), draw_snapshot)
-    return ExitCode.DONE
+        common.answer(snapshot(session), draw_snapshot)
 
 
-@command(app, "enable", path="automation enable", writes=True)
+@command(app, "automation enable", writes=True)
 def enable(common: Common, job: Job) -> int:
     """Store the wish that a job run, with actor and time, and schedule it where pg_cron is.
 
@@ -61,7 +60,7 @@ def enable(common: Common, job: Job) -> int:
     return _switch(common, job, True)
 
 
-@command(app, "disable", path="automation disable", writes=True)
+@command(app, "automation disable", writes=True)
 def disable(common: Common, job: Job) -> int:
     """Store the wish that a job not run, with actor and time, and unschedule it where pg_cron is.
 
@@ -75,14 +74,13 @@ def _switch(common: Common, job: str, enabled: bool) -> int:
     from negmem.core.automation.jobs import job_named, switch
 
     job_named(job, "enable" if enabled else "disable")
-    with common.session() as session:
-        session.require_installed()
+    with common.installed() as session:
         done = switch(session, job, enabled, dry_run=common.dry_run)
-        common.console.answer(f"{common.name.replace(' ', '.')}/1", done, draw_switch)
+        common.answer(done, draw_switch)
     return ExitCode.ATTENTION if done.skipped and not done.dry_run else ExitCode.DONE
 
 
-@command(app, "reconcile", path="automation reconcile", writes=True)
+@command(app, "automation reconcile", writes=True)
 def reconcile(common: Common, job: Job) -> int:
     """Make one job in pg_cron agree with the stored config.
 
@@ -94,16 +92,15 @@ def reconcile(common: Common, job: Job) -> int:
     from negmem.core.automation.jobs import reconcile as put_right
 
     job_named(job, "reconcile")
-    with common.session() as session:
-        session.require_installed()
+    with common.installed() as session:
         done = put_right(session, job, dry_run=common.dry_run)
-        common.console.answer("automation.reconcile/1", done, draw_reconciled)
+        common.answer(done, draw_reconciled)
     is_well = done.dry_run or done.job.status in ("scheduled", "disabled")
     return ExitCode.DONE if is_well and not done.skipped else ExitCode.ATTENTION
 
 
-@command(app, "run", path="automation run", writes=True)
-def run(common: Common, job: Job) -> int:
+@command(app, "automation run", writes=True)
+def run(common: Common, job: Job) -> None:
     """Run a job now, without pg_cron; the run is recorded. The sweep goes on until nothing is due.
 
     Exit 0 also where another run of it is under way: this one says skipped and leaves.
@@ -113,15 +110,13 @@ def run(common: Common, job: Job) -> int:
     from negmem.core.automation.job_runs import run as run_now
 
     job_named(job, "run")
-    with common.session() as session:
-        session.require_installed()
+    with common.installed() as session:
         done = run_now(session, job, dry_run=common.dry_run)
-        common.console.answer("automation.run/1", done, draw_run)
-    return ExitCode.DONE
+        common.answer(done, draw_run)
 
 
-@command(app, "logs", path="automation logs")
-def logs(common: Common, job: OptionalJob = None, limit: Limit = 20) -> int:
+@command(app, "automation logs")
+def logs(common: Common, job: OptionalJob = None, limit: Limit = 20) -> None:
     """Show the latest runs, newest first, from pg_cron's log and from negmem's run table."""
     from negmem.cli.render.automation import draw_logs
     from negmem.core.automation.job_catalog import job_named
@@ -129,15 +124,13 @@ def logs(common: Common, job: OptionalJob = None, limit: Limit = 20) -> int:
 
     if job is not None:
         job_named(job, "logs")
-    with common.session() as session:
-        session.require_installed()
+    with common.installed() as session:
         found = read_logs(session, job, limit=limit)
-        common.console.answer("automation.logs/1", found, draw_logs)
-    return ExitCode.DONE
+        common.answer(found, draw_logs)
 
 
-@command(app, "purge", path="automation purge", writes=True)
-def purge(common: Common, older_than: OlderThan = None) -> int:
+@command(app, "automation purge", writes=True)
+def purge(common: Common, older_than: OlderThan = None) -> None:
     """Delete old records of runs: negmem's own, and those of its jobs in pg_cron's log.
 
     Rows of other jobs are never touched, and the last run of each job stays. With -v it prints the
@@ -146,15 +139,13 @@ def purge(common: Common, older_than: OlderThan = None) -> int:
     from negmem.cli.render.automation import draw_purged
     from negmem.core.automation.run_history import purge as purge_runs
 
-    with common.session() as session:
-        session.require_installed()
+    with common.installed() as session:
         done = purge_runs(session, older_than_days=older_than, dry_run=common.dry_run)
-        common.console.answer("automation.purge/1", done, draw_purged)
-    return ExitCode.DONE
+        common.answer(done, draw_purged)
 
 
-@command(app, "export", path="automation export")
-def export(common: Common, jobs: Jobs = None, format_name: FormatOption = "crontab") -> int:
+@command(app, "automation export")
+def export(common: Common, jobs: Jobs = None, format_name: FormatOption = "crontab") -> None:
     """Write the jobs for a scheduler outside the database: those named, else those that are on."""
     from negmem.cli.render.automation import draw_export
     from negmem.core.automation.job_export import export as write
@@ -166,8 +157,6 @@ def export(common: Common, jobs: Jobs = None, format_name: FormatOption = "cront
             why=f"got {format_name!r}",
             hint="negmem automation export --format systemd",
         )
-    with common.session() as session:
-        session.require_installed()
+    with common.installed() as session:
         done = write(session, cast("Any", format_name), jobs or ())
-        common.console.answer("automation.export/1", done, draw_export)
-    return ExitCode.DONE
+        common.answer(done, draw_export)

@@ -16,7 +16,7 @@ app = new_app("Measure retrieval, load and answers; compare over time.")
 _FORMATS = ("text", "json", "github", "junit")
 
 
-@command(app, "retrieval", path="bench retrieval")
+@command(app, "bench retrieval")
 def retrieval(
     common: Common,
     dataset: Annotated[
@@ -86,11 +86,11 @@ def retrieval(
     if format_name in ("github", "junit"):
         write_bench_report(console, found, format_name)
     else:
-        console.answer("bench.retrieval/1", found, draw_bench)
+        common.answer(found, draw_bench)
     return ExitCode.DONE if all(bar.passed for bar in found.bars) else ExitCode.ATTENTION
 
 
-@command(app, "load", path="bench load")
+@command(app, "bench load")
 def load(
     common: Common,
     rows: Annotated[
@@ -135,7 +135,7 @@ def load(
     console = common.console
     with common.session() as session:
         found = run(session, options, on_step=console.note)
-        console.answer("bench.load/1", found, draw_load)
+        common.answer(found, draw_load)
     is_well = not (
         found.lost_accesses or found.lost_logs or found.many.errors or found.single.errors
     )
@@ -144,7 +144,7 @@ def load(
     )
 
 
-@command(app, "judge", path="bench judge")
+@command(app, "bench judge")
 def judge(
     common: Common,
     dataset: Annotated[
@@ -208,11 +208,11 @@ def judge(
     console = common.console
     with common.session() as session:
         found = run(session, options, on_step=console.note)
-        console.answer("bench.judge/1", found, draw_judge)
+        common.answer(found, draw_judge)
     return ExitCode.ATTENTION if found.stopped or found.refusals else ExitCode.DONE
 
 
-@command(app, "history", path="bench history")
+@command(app, "bench history")
 def history(
     common: Common,
     kind: Annotated[
@@ -222,16 +222,14 @@ def history(
         str | None, typer.Option("--dataset", metavar="SET", help="Runs on this set alone.")
     ] = None,
     limit: Limit = 20,
-) -> int:
+) -> None:
     """Recorded runs with what changed since the run before on the same data."""
     from negmem.cli.render.bench_history import draw_history
     from negmem.core.bench.history import history as read
 
-    with common.session() as session:
-        session.require_installed()
+    with common.installed() as session:
         found = read(session, kind=kind, dataset=dataset, limit=limit)
-        common.console.answer("bench.history/1", found, draw_history)
-    return ExitCode.DONE
+        common.answer(found, draw_history)
 
 
 def _bar(text: str, *, most: float | None = 1.0) -> tuple[str, float]:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from negmem.cli.completion import SCRIPTS, SHELLS, script
-from negmem.cli.exits import ExitCode
 from negmem.cli.options import Common, command, new_app
 from negmem.errors import NegmemError, UsageError
 
@@ -21,22 +20,21 @@ app = new_app("Shell completions for bash, zsh and fish.")
 Shell = Annotated[str, typer.Argument(metavar="bash|zsh|fish", help="bash, zsh or fish.")]
 
 
-@command(app, "show", path="completions show")
-def show(common: Common, shell: Shell) -> int:
+@command(app, "completions show")
+def show(common: Common, shell: Shell) -> None:
     """Print the completion script of a shell."""
     from negmem.core.models.completions import CompletionScript
 
     text = CompletionScript(shell=_known(shell), script=script(shell))
-    common.console.answer("completions.show/1", text, _draw_script)
-    return ExitCode.DONE
+    common.answer(text, _draw_script)
 
 
 def _draw_script(console: Console, found: Any) -> None:
     console.out(found.script.rstrip("\n"))
 
 
-@command(app, "install", path="completions install", writes=True)
-def install(common: Common, shell: Shell) -> int:
+@command(app, "completions install", writes=True)
+def install(common: Common, shell: Shell) -> None:
     """Put the script where the shell looks for it; changes no start-up file."""
     from negmem.core.models.completions import InstalledCompletion
 
@@ -52,8 +50,7 @@ def install(common: Common, shell: Shell) -> int:
         path=str(path),
         next_step=next_step,
     )
-    common.console.answer("completions.install/1", installed, _draw_installed)
-    return ExitCode.DONE
+    common.answer(installed, _draw_installed)
 
 
 def _draw_installed(console: Console, installed: Any) -> None:

@@ -40,7 +40,7 @@ def _load(common: Common, path: str | None = None) -> LoadedConfig:
     return load_config(Path(named) if named is not None else None, os.environ, flags)
 
 
-@command(app, "show", path="config show")
+@command(app, "config show")
 def show(
     common: Common,
     key: Prefix = None,
@@ -62,7 +62,7 @@ def show(
         return ExitCode.DONE
     if not stored:
         shown = effective_values(_load(common), key or "")
-        console.answer("config.show/1", shown, draw_shown)
+        common.answer(shown, draw_shown)
         if shown.path is None:
             console.note("no YAML file: defaults, variables and flags")
         if not key and not any(value.key.startswith("automation.") for value in shown.values):
@@ -70,14 +70,13 @@ def show(
         return ExitCode.DONE
     from negmem.core.automation.stored import read_stored
 
-    with common.session() as session:
-        session.require_installed()
+    with common.installed() as session:
         shown = effective_values(session.loaded, key or "", read_stored(session))
-        console.answer("config.show/1", shown, draw_shown)
+        common.answer(shown, draw_shown)
     return ExitCode.DONE
 
 
-@command(app, "set", path="config set", writes=True)
+@command(app, "config set", writes=True)
 def set_(common: Common, key: Key, value: Value) -> int:
     """Set one key: under automation in the database, any other in the YAML file.
 
@@ -96,13 +95,13 @@ def set_(common: Common, key: Key, value: Value) -> int:
             if set_stored(session, key, value, dry_run=True).changed:
                 tell_effect(session, {key: value})
             change = set_stored(session, key, value, dry_run=common.dry_run)
-            common.console.answer("config.set/1", change, draw_change)
+            common.answer(change, draw_change)
         return ExitCode.DONE
     from negmem.config.edit import change_of, set_in_file
 
     path = _file(common)
     edit = set_in_file(path, key, value, os.environ, dry_run=common.dry_run)
-    common.console.answer("config.set/1", change_of(edit, path, common.dry_run), draw_change)
+    common.answer(change_of(edit, path, common.dry_run), draw_change)
     return ExitCode.DONE
 
 
@@ -120,37 +119,33 @@ def _file(common: Common) -> Path:
     return found.path
 
 
-@command(app, "export", path="config export")
-def export(common: Common) -> int:
+@command(app, "config export")
+def export(common: Common) -> None:
     """Print the stored automation config as the YAML section that declares it."""
     from negmem.core.automation import stored
 
-    with common.session() as session:
-        session.require_installed()
+    with common.installed() as session:
         exported = stored.export(session)
-        common.console.answer("config.export/1", exported, _draw_export)
-    return ExitCode.DONE
+        common.answer(exported, _draw_export)
 
 
 def _draw_export(console: Console, exported: Any) -> None:
     console.out(exported.yaml.rstrip("\n"))
 
 
-@command(app, "history", path="config history")
-def history(common: Common, limit: Limit = 20) -> int:
+@command(app, "config history")
+def history(common: Common, limit: Limit = 20) -> None:
     """Show who changed which keys of the stored config, when and by which command."""
     from negmem.cli.render.config import draw_history
     from negmem.core.automation import stored
 
-    with common.session() as session:
-        session.require_installed()
+    with common.installed() as session:
         found = stored.history(session, limit=limit)
-        common.console.answer("config.history/1", found, draw_history)
-    return ExitCode.DONE
+        common.answer(found, draw_history)
 
 
-@command(app, "validate", path="config validate")
-def validate(common: Common, file: File = None) -> int:
+@command(app, "config validate")
+def validate(common: Common, file: File = None) -> None:
     """Check the YAML file, the variables and the flags; tells every fault at once."""
     from negmem.core.models.config import ConfigValidation
 
@@ -160,31 +155,29 @@ def validate(common: Common, file: File = None) -> int:
         valid=True,
         keys_set=sum(origin.kind != "default" for origin in loaded.origins.values()),
     )
-    common.console.answer("config.validate/1", valid, _draw_valid)
-    return ExitCode.DONE
+    common.answer(valid, _draw_valid)
 
 
 def _draw_valid(console: Console, valid: Any) -> None:
     console.out(f"valid  {valid.path or 'no YAML file'}, {valid.keys_set} keys set")
 
 
-@command(app, "schema", path="config schema")
-def schema(common: Common) -> int:
+@command(app, "config schema")
+def schema(common: Common) -> None:
     """Print the JSON schema of the YAML: every key with its type, range and meaning."""
     from negmem.config.render import schema_document
     from negmem.core.models.config import ConfigSchema
 
     document = ConfigSchema(document=schema_document())
-    common.console.answer("config.schema/1", document, _draw_schema)
-    return ExitCode.DONE
+    common.answer(document, _draw_schema)
 
 
 def _draw_schema(console: Console, schema: Any) -> None:
     console.json(schema.document)
 
 
-@command(app, "path", path="config path")
-def path(common: Common) -> int:
+@command(app, "config path")
+def path(common: Common) -> None:
     """Print the path of the YAML file that counts."""
     from negmem.config.load import find_config
     from negmem.core.models.config import ConfigPath
@@ -195,8 +188,7 @@ def path(common: Common) -> int:
         origin=found.origin,
         searched=[str(candidate) for candidate in found.searched],
     )
-    common.console.answer("config.path/1", result, _draw_path)
-    return ExitCode.DONE
+    common.answer(result, _draw_path)
 
 
 def _draw_path(console: Console, found: Any) -> None:

@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from negmem.cli.exits import ExitCode
 from negmem.cli.options import Common, Limit, Offset, User, command, new_app
 
 app = new_app("Facts that stand against each other, and what came of it.")
@@ -14,7 +13,7 @@ app = new_app("Facts that stand against each other, and what came of it.")
 Id = Annotated[str, typer.Argument(metavar="ID")]
 
 
-@command(app, "list", path="conflict list")
+@command(app, "conflict list")
 def list_(
     common: Common,
     user: User = None,
@@ -27,25 +26,23 @@ def list_(
     ] = None,
     limit: Limit = 20,
     offset: Offset = 0,
-) -> int:
+) -> None:
     """One user's conflicts, the newest first."""
     from negmem.cli.render.conflicts import draw_list
     from negmem.core import conflicts
 
     owner = common.require_user(user)
-    with common.session() as session:
-        session.require_installed()
+    with common.installed() as session:
         found = conflicts.list_conflicts(
             session, owner, status=status, detected_by=detected_by, limit=limit, offset=offset
         )
-        common.console.answer("conflict.list/1", found, draw_list)
+        common.answer(found, draw_list)
         if found.truncated:
             common.console.note(f"{len(found.conflicts):,} of {found.total:,}")
-    return ExitCode.DONE
 
 
-@command(app, "show", path="conflict show")
-def show(common: Common, conflict_id: Id, user: User = None) -> int:
+@command(app, "conflict show")
+def show(common: Common, conflict_id: Id, user: User = None) -> None:
     """One conflict with both facts as they stand now."""
     from negmem.cli.render.conflicts import draw_conflict
     from negmem.core import conflicts
@@ -53,15 +50,13 @@ def show(common: Common, conflict_id: Id, user: User = None) -> int:
     wanted = conflicts.parse_id(conflict_id)
     if user is not None:
         common.require_user(user)
-    with common.session() as session:
-        session.require_installed()
+    with common.installed() as session:
         owner = user or conflicts.owner_of(session, wanted)
         found = conflicts.show(session, owner, wanted)
-        common.console.answer("conflict.show/1", found, draw_conflict)
-    return ExitCode.DONE
+        common.answer(found, draw_conflict)
 
 
-@command(app, "resolve", path="conflict resolve", writes=True)
+@command(app, "conflict resolve", writes=True)
 def resolve(
     common: Common,
     conflict_id: Id,
@@ -73,7 +68,7 @@ def resolve(
     ] = None,
     undo: Annotated[bool, typer.Option("--undo", help="Take the last decision back.")] = False,
     user: User = None,
-) -> int:
+) -> None:
     """Decide which of two facts stands, or take the last decision back."""
     from negmem.cli.render.conflicts import draw_resolved
     from negmem.core import conflicts
@@ -89,12 +84,10 @@ def resolve(
         )
     if user is not None:
         common.require_user(user)
-    with common.session() as session:
-        session.require_installed()
+    with common.installed() as session:
         owner = user or conflicts.owner_of(session, wanted)
         if resolution is None:
             done = conflicts.undo(session, owner, wanted, dry_run=common.dry_run)
         else:
             done = conflicts.resolve(session, owner, wanted, resolution, dry_run=common.dry_run)
-        common.console.answer("conflict.resolve/1", done, draw_resolved)
-    return ExitCode.DONE
+        common.answer(done, draw_resolved)

@@ -93,7 +93,7 @@ def consolidate(
     from negmem.cli.render.consolidation import draw_consolidated, draw_queue
     from negmem.core.formation.consolidate import Consolidation, Options, list_queue
 
-    owner = None if user is None else common.require_user(user)
+    owner = common.checked_user(user)
     if list_ or state is not None:
         with common.session() as session:
             session.require_installed()
@@ -123,7 +123,7 @@ def consolidate(
             result = run.run()
         except KeyboardInterrupt:
             line.clear()
-            common.console.answer("consolidate/1", run.result, draw_consolidated)
+            common.answer(run.result, draw_consolidated)
             return ExitCode.INTERRUPTED
         except NegmemError:
             line.clear()
@@ -132,7 +132,7 @@ def consolidate(
         finally:
             signal.signal(signal.SIGTERM, before)
         line.clear()
-        common.console.answer("consolidate/1", result, draw_consolidated)
+        common.answer(result, draw_consolidated)
         if result.interrupted:
             return ExitCode.INTERRUPTED
         return ExitCode.ATTENTION if run.needs_attention else ExitCode.DONE

@@ -52,8 +52,7 @@ def context(
     from negmem.core.retrieval.context import assemble
 
     owner = common.require_user(user)
-    with common.session() as session:
-        session.require_installed()
+    with common.installed() as session:
         assembled = assemble(
             session,
             owner,
@@ -64,6 +63,6 @@ def context(
             level=level,
             record=not no_record,
         )
-        common.console.answer("context/1", assembled, draw_context)
+        common.answer(assembled, draw_context)
     fell = [step for step in assembled.fallbacks if strict or step.code != "no_match"]
     return ExitCode.ATTENTION if fell and (strict or level != "auto") else ExitCode.DONE

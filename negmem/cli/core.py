@@ -21,7 +21,7 @@ Thread = Annotated[
 ]
 
 
-@command(app, "show", path="core show")
+@command(app, "core show")
 def show(
     common: Common,
     label: Annotated[
@@ -37,22 +37,20 @@ def show(
     history: Annotated[
         bool, typer.Option("--history", help="What the block said before, oldest first.")
     ] = False,
-) -> int:
+) -> None:
     """The blocks that a user's contexts have; without --user the app's own."""
     from negmem.cli.render.core_blocks import draw_blocks
     from negmem.core import core_blocks
 
-    owner = None if user is None else common.require_user(user)
-    with common.session() as session:
-        session.require_installed()
+    owner = common.checked_user(user)
+    with common.installed() as session:
         found = core_blocks.show(
             session, owner, label=label, scope=scope, thread=thread, history=history
         )
-        common.console.answer("core.show/1", found, draw_blocks)
-    return ExitCode.DONE
+        common.answer(found, draw_blocks)
 
 
-@command(app, "set", path="core set", writes=True)
+@command(app, "core set", writes=True)
 def set_(
     common: Common,
     label: Label,
@@ -78,10 +76,9 @@ def set_(
     from negmem.cli.render.core_blocks import draw_change
     from negmem.core import core_blocks
 
-    owner = None if user is None else common.require_user(user)
+    owner = common.checked_user(user)
     pairs = parse_pairs(metadata, "--metadata")
-    with common.session() as session:
-        session.require_installed()
+    with common.installed() as session:
         done = core_blocks.set_block(
             session,
             owner,
@@ -94,23 +91,21 @@ def set_(
             expected_version=expected_version,
             dry_run=common.dry_run,
         )
-        common.console.answer("core.set/1", done, draw_change)
+        common.answer(done, draw_change)
     return ExitCode.ATTENTION if done.cut else ExitCode.DONE
 
 
-@command(app, "rm", path="core rm", writes=True)
+@command(app, "core rm", writes=True)
 def remove(
     common: Common, label: Label, user: User = None, scope: Scope = "user", thread: Thread = None
-) -> int:
+) -> None:
     """Take a block out of all contexts; what it said stays in its history."""
     from negmem.cli.render.core_blocks import draw_change
     from negmem.core import core_blocks
 
-    owner = None if user is None else common.require_user(user)
-    with common.session() as session:
-        session.require_installed()
+    owner = common.checked_user(user)
+    with common.installed() as session:
         done = core_blocks.remove(
             session, owner, label=label, scope=scope, thread=thread, dry_run=common.dry_run
         )
-        common.console.answer("core.rm/1", done, draw_change)
-    return ExitCode.DONE
+        common.answer(done, draw_change)

@@ -43,7 +43,7 @@ def curator() -> None:
     """Keep memories to an age and a number, and each thing said once."""
 
 
-@command(app, "prune", path="curator prune", writes=True)
+@command(app, "curator prune", writes=True)
 def prune(
     common: Common,
     user: User = None,
@@ -85,13 +85,12 @@ def prune(
     owner = _asking(common, user, store)
     run = None if undo is None else parse_run(undo)
     console = common.console
-    with common.session() as session:
-        session.require_installed()
-        console.note(f"target: {session.database.label} (from {session.database.target.origin})")
+    with common.installed() as session:
+        common.tell_target(session)
         if run is not None:
             chosen = store_of(session, owner, store, namespace=namespace)
             result = pruning.undo(session, chosen, run, dry_run=common.dry_run)
-            console.answer("curator.prune/1", result, draw_pruned)
+            common.answer(result, draw_pruned)
             return ExitCode.DONE
         planned = pruning.plan(
             session,
@@ -112,7 +111,7 @@ def prune(
                 f" ({planned.count(Reason.AGE):,} by age, {planned.count(Reason.COUNT):,} by number)?"
             )
             result = pruning.apply(session, planned, on_progress=_progress(common))
-        console.answer("curator.prune/1", result, draw_pruned)
+        common.answer(result, draw_pruned)
         if result.run_id is not None:
             asked = _flags(owner, store, namespace)
             console.note(f"take it back with: negmem curator prune{asked} --undo {result.run_id}")
@@ -139,7 +138,7 @@ def _flags(user: str | None, store: str, namespace: str | None) -> str:
     return "".join(f" {shlex.quote(word)}" for word in words)
 
 
-@command(app, "dedup", path="curator dedup", writes=True)
+@command(app, "curator dedup", writes=True)
 def dedup(
     common: Common,
     user: User = None,
@@ -178,7 +177,7 @@ def dedup(
     undo: Annotated[
         str | None, typer.Option("--undo", metavar="RUN", help="Bring back what a run removed.")
     ] = None,
-) -> int:
+) -> None:
     """Remove what is said twice; one of each stays, and `--undo` brings the others back.
 
     Negation, numbers, dates and names that differ keep two apart, however near they are. Shows what
@@ -201,9 +200,8 @@ def dedup(
     )
     run = None if undo is None else parse_run(undo)
     console = common.console
-    with common.session() as session:
-        session.require_installed()
-        console.note(f"target: {session.database.label} (from {session.database.target.origin})")
+    with common.installed() as session:
+        common.tell_target(session)
         chosen = store_of(session, owner, store, namespace=namespace)
         if run is not None:
             result = deduplication.undo(session, chosen, run, dry_run=common.dry_run)
@@ -221,11 +219,10 @@ def dedup(
                 result = deduplication.deduplicate(session, chosen, asked, on_progress=show)
             elif is_asking:
                 result = result.model_copy(update={"dry_run": False})
-        console.answer("curator.dedup/1", result, draw_deduplicated)
+        common.answer(result, draw_deduplicated)
         if run is None and result.run_id is not None:
             flags = _flags(owner, store, namespace)
             console.note(f"take it back with: negmem curator dedup{flags} --undo {result.run_id}")
-    return ExitCode.DONE
 
 
 def _stages(common: Common) -> Callable[[str, int, int], None]:

@@ -15,82 +15,72 @@ if TYPE_CHECKING:
 app = new_app("The embedded cluster, and migrations.")
 
 
-@command(app, "start", path="db start", writes=True)
-def start(common: Common) -> int:
+@command(app, "db start", writes=True)
+def start(common: Common) -> None:
     """Start the embedded cluster; makes it the first time."""
     from negmem.core import cluster
 
     found = cluster.status() if common.dry_run else cluster.start(common.wait or 60)
-    common.console.answer("db.start/1", found, _draw_cluster)
-    return ExitCode.DONE
+    common.answer(found, _draw_cluster)
 
 
-@command(app, "stop", path="db stop", writes=True)
-def stop(common: Common) -> int:
+@command(app, "db stop", writes=True)
+def stop(common: Common) -> None:
     """Stop the embedded cluster; what was committed is on disk."""
     from negmem.core import cluster
 
     found = cluster.status() if common.dry_run else cluster.stop(common.wait or 60)
-    common.console.answer("db.stop/1", found, _draw_cluster)
-    return ExitCode.DONE
+    common.answer(found, _draw_cluster)
 
 
-@command(app, "status", path="db status")
+@command(app, "db status")
 def status(common: Common) -> int:
     """Whether the embedded cluster runs; starts nothing. Exit 3 when it is stopped."""
     from negmem.core import cluster
 
     found = cluster.status()
-    common.console.answer("db.status/1", found, _draw_cluster)
+    common.answer(found, _draw_cluster)
     return ExitCode.DONE if found.running else ExitCode.ATTENTION
 
 
-@command(app, "url", path="db url")
-def url(common: Common) -> int:
+@command(app, "db url")
+def url(common: Common) -> None:
     """The connection string of the embedded cluster, for other programs."""
     from negmem.core import cluster
 
-    common.console.answer("db.url/1", cluster.start(), lambda c, found: c.out(found.url))
-    return ExitCode.DONE
+    common.answer(cluster.start(), lambda c, found: c.out(found.url))
 
 
-@command(app, "psql", path="db psql")
+@command(app, "db psql")
 def psql(
     common: Common,
     arguments: Annotated[
         list[str] | None, typer.Argument(metavar="[-- PSQL ARGUMENTS]", show_default=False)
     ] = None,
-) -> int:
+) -> None:
     """Open psql on the database that negmem would use."""
     from negmem.core import cluster
 
     with common.session() as session:
         cluster.run_psql(session, arguments or [])
-    return ExitCode.DONE
 
 
-@command(app, "migrate", path="db migrate", writes=True)
-def migrate(common: Common) -> int:
+@command(app, "db migrate", writes=True)
+def migrate(common: Common) -> None:
     """Apply the migrations that are due, all of them or none."""
     from negmem.core import cluster
 
     with common.session() as session:
-        common.console.answer(
-            "db.migrate/1", cluster.migrate(session, dry_run=common.dry_run), _draw_schema
-        )
-    return ExitCode.DONE
+        common.answer(cluster.migrate(session, dry_run=common.dry_run), _draw_schema)
 
 
-@command(app, "upgrade", path="db upgrade", writes=True)
-def upgrade(common: Common) -> int:
+@command(app, "db upgrade", writes=True)
+def upgrade(common: Common) -> None:
     """Bring an installation up to this program: pgvector's SQL, migrations, managed functions."""
     from negmem.core import cluster
 
     with common.session() as session:
-        common.console.answer(
-            "db.upgrade/1", cluster.upgrade(session, dry_run=common.dry_run), _draw_schema
-        )
-    return ExitCode.DONE
+        common.answer(cluster.upgrade(session, dry_run=common.dry_run), _draw_schema)
 
 
 def _draw_cluster(console: Console, found: Any) -> None:

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from negmem.cli.exits import ExitCode
 from negmem.cli.options import Common, Limit, Offset, User, command, new_app
 
 if TYPE_CHECKING:
@@ -27,7 +26,7 @@ def _id(text: str) -> UUID:
     return parse_id(text, "decision", "negmem decision list --user NAME")
 
 
-@command(app, "add", path="decision add", writes=True)
+@command(app, "decision add", writes=True)
 def add(
     common: Common,
     text: Annotated[str, typer.Argument(metavar="TEXT", help="What was decided.")],
@@ -53,14 +52,13 @@ def add(
     thread: Annotated[
         str | None, typer.Option("--thread", metavar="NAME", help="In which conversation.")
     ] = None,
-) -> int:
+) -> None:
     """Log a decision that was made for a user."""
     from negmem.cli.render.decisions import draw_change
     from negmem.core.learning import decision_log
 
     owner = common.require_user(user)
-    with common.session() as session:
-        session.require_installed()
+    with common.installed() as session:
         done = decision_log.log_decision(
             session,
             owner,
@@ -75,11 +73,10 @@ def add(
             thread=thread,
             dry_run=common.dry_run,
         )
-        common.console.answer("decision.add/1", done, draw_change)
-    return ExitCode.DONE
+        common.answer(done, draw_change)
 
 
-@command(app, "list", path="decision list")
+@command(app, "decision list")
 def list_(
     common: Common,
     user: User = None,
@@ -96,14 +93,13 @@ def list_(
     ] = False,
     limit: Limit = 20,
     offset: Offset = 0,
-) -> int:
+) -> None:
     """Decisions that were made for a user, newest first."""
     from negmem.cli.render.decisions import draw_list
     from negmem.core.learning import decision_log
 
     owner = common.require_user(user)
-    with common.session() as session:
-        session.require_installed()
+    with common.installed() as session:
         found = decision_log.list_decisions(
             session,
             owner,
@@ -115,26 +111,21 @@ def list_(
             limit=limit,
             offset=offset,
         )
-        common.console.answer("decision.list/1", found, draw_list)
-    return ExitCode.DONE
+        common.answer(found, draw_list)
 
 
-@command(app, "show", path="decision show")
-def show(common: Common, id: Id, user: User = None) -> int:
+@command(app, "decision show")
+def show(common: Common, id: Id, user: User = None) -> None:
     """One decision with its reasons and outcome, where it came from and who changed it."""
     from negmem.cli.render.decisions import draw_shown
     from negmem.core.learning import decision_log
 
     owner, wanted = common.require_user(user), _id(id)
-    with common.session() as session:
-        session.require_installed()
-        common.console.answer(
-            "decision.show/1", decision_log.show(session, owner, wanted), draw_shown
-        )
-    return ExitCode.DONE
+    with common.installed() as session:
+        common.answer(decision_log.show(session, owner, wanted), draw_shown)
 
 
-@command(app, "outcome", path="decision outcome", writes=True)
+@command(app, "decision outcome", writes=True)
 def outcome(
     common: Common,
     id: Id,
@@ -143,22 +134,20 @@ def outcome(
     quality: Annotated[
         str | None, typer.Option("--quality", metavar="QUALITY", help="good, bad or neutral.")
     ] = None,
-) -> int:
+) -> None:
     """Note what came of a decision; what was noted before is kept."""
     from negmem.cli.render.decisions import draw_change
     from negmem.core.learning import decision_log
 
     owner, wanted = common.require_user(user), _id(id)
-    with common.session() as session:
-        session.require_installed()
+    with common.installed() as session:
         done = decision_log.record_outcome(
             session, owner, wanted, text, quality=quality, dry_run=common.dry_run
         )
-        common.console.answer("decision.outcome/1", done, draw_change)
-    return ExitCode.DONE
+        common.answer(done, draw_change)
 
 
-@command(app, "rm", path="decision rm", writes=True)
+@command(app, "decision rm", writes=True)
 def rm(
     common: Common,
     id: Id,
@@ -166,28 +155,24 @@ def rm(
     reason: Annotated[
         str | None, typer.Option("--reason", metavar="TEXT", help="Why it goes; kept.")
     ] = None,
-) -> int:
+) -> None:
     """Take a decision out of the log and of contexts; `decision undo` brings it back."""
     from negmem.cli.render.decisions import draw_change
     from negmem.core.learning import decision_log
 
     owner, wanted = common.require_user(user), _id(id)
-    with common.session() as session:
-        session.require_installed()
+    with common.installed() as session:
         done = decision_log.remove(session, owner, wanted, reason=reason, dry_run=common.dry_run)
-        common.console.answer("decision.rm/1", done, draw_change)
-    return ExitCode.DONE
+        common.answer(done, draw_change)
 
 
-@command(app, "undo", path="decision undo", writes=True)
-def undo(common: Common, id: Id, user: User = None) -> int:
+@command(app, "decision undo", writes=True)
+def undo(common: Common, id: Id, user: User = None) -> None:
     """Take the last change back, an outcome or a removal; a second undo takes back the first."""
     from negmem.cli.render.decisions import draw_change
     from negmem.core.learning import decision_log
 
     owner, wanted = common.require_user(user), _id(id)
-    with common.session() as session:
-        session.require_installed()
+    with common.installed() as session:
         done = decision_log.undo(session, owner, wanted, dry_run=common.dry_run)
-        common.console.answer("decision.undo/1", done, draw_change)
-    return ExitCode.DONE
+        common.answer(done, draw_change)

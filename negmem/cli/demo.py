@@ -48,7 +48,7 @@ def demo(common: Common) -> int:
                 break
     took_ms = (time.monotonic() - started) * 1000
     result = plan.Demo(environment=variables, steps=done, took_ms=took_ms)
-    console.answer("demo/1", result, _draw)
+    common.answer(result, _draw)
     return max(step.exit_code for step in done if step.exit_code != ExitCode.ATTENTION)
 
 

@@ -63,5 +63,5 @@ def diff(
 
             write_diff_report(common.console, found, format_name)
         else:
-            common.console.answer("diff/1", found, draw_difference)
+            common.answer(found, draw_difference)
     return ExitCode.ATTENTION if found.drift and not exit_zero else ExitCode.DONE

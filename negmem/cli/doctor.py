@@ -72,7 +72,7 @@ def doctor(
 
         write_report(console, diagnosis, format_name)
     else:
-        console.answer("doctor/1", diagnosis, draw_diagnosis)
+        common.answer(diagnosis, draw_diagnosis)
     if format_name == "nagios":
         return {"healthy": 0, "degraded": 1, "unusable": 2}[diagnosis.status]
     return _exit_code(diagnosis, fail_on, exit_zero)

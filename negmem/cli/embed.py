@@ -15,21 +15,20 @@ from negmem.errors import UsageError
 app = new_app("The embedding model: what is stored with which, and the online change.")
 
 
-@command(app, "status", path="embed status")
+@command(app, "embed status")
 def status(common: Common) -> int:
     """What is stored with which model, what is configured, and what would be next."""
     from negmem.cli.render.embed import draw_status
     from negmem.core.embedding_change import status as look
 
-    with common.session() as session:
-        session.require_installed()
+    with common.installed() as session:
         found = look(session)
-        common.console.answer("embed.status/1", found, draw_status)
+        common.answer(found, draw_status)
     needs = found.state in ("incomplete", "pending", "changing")
     return ExitCode.ATTENTION if needs else ExitCode.DONE
 
 
-@command(app, "migrate", path="embed migrate", writes=True)
+@command(app, "embed migrate", writes=True)
 def migrate(
     common: Common,
     rollback: Annotated[
@@ -65,8 +64,7 @@ def migrate(
             hint="negmem embed migrate --help",
         )
     console = common.console
-    with common.session() as session:
-        session.require_installed()
+    with common.installed() as session:
         planned = embedding_change.plan(session, chosen[0] if chosen else "migrate")
         if common.dry_run:
             done = embedding_change.preview(planned)
@@ -79,7 +77,7 @@ def migrate(
             done = embedding_change.apply(
                 session, planned, max_cost_usd=max_cost, on_progress=_progress(common)
             )
-        console.answer("embed.migrate/1", done, draw_change)
+        common.answer(done, draw_change)
     return ExitCode.ATTENTION if done.stopped or done.parked else ExitCode.DONE
 
 

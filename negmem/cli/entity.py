@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from negmem.cli.exits import ExitCode
 from negmem.cli.moments import parse_pairs
 from negmem.cli.options import Common, Limit, Offset, User, command, new_app
 
@@ -22,11 +21,7 @@ Namespace = Annotated[
 ]
 
 
-def _asking(common: Common, user: str | None) -> str | None:
-    return None if user is None else common.require_user(user)
-
-
-@command(app, "add", path="entity add", writes=True)
+@command(app, "entity add", writes=True)
 def add(
     common: Common,
     id: Annotated[str, typer.Argument(metavar="ID", help="Such as zhang_san.")],
@@ -50,15 +45,14 @@ def add(
     update: Annotated[
         bool, typer.Option("--update", help="Change the one that stands; what is not given stays.")
     ] = False,
-) -> int:
+) -> None:
     """Add an entity; another one under its id and type is refused, never merged."""
     from negmem.cli.render.entities import draw_change
     from negmem.core.learning import entities
 
-    asking = _asking(common, user)
+    asking = common.checked_user(user)
     properties = parse_pairs(property, "--property")
-    with common.session() as session:
-        session.require_installed()
+    with common.installed() as session:
         done = entities.add(
             session,
             asking,
@@ -72,11 +66,10 @@ def add(
             update=update,
             dry_run=common.dry_run,
         )
-        common.console.answer("entity.add/1", done, draw_change)
-    return ExitCode.DONE
+        common.answer(done, draw_change)
 
 
-@command(app, "fact", path="entity fact", writes=True)
+@command(app, "entity fact", writes=True)
 def fact(
     common: Common,
     id: Id,
@@ -87,14 +80,13 @@ def fact(
     ] = 1.0,
     namespace: Namespace = "global",
     user: User = None,
-) -> int:
+) -> None:
     """Add what is so of an entity."""
     from negmem.cli.render.entities import draw_change
     from negmem.core.learning import entities
 
-    asking = _asking(common, user)
-    with common.session() as session:
-        session.require_installed()
+    asking = common.checked_user(user)
+    with common.installed() as session:
         done = entities.add_fact(
             session,
             asking,
@@ -105,11 +97,10 @@ def fact(
             namespace=namespace,
             dry_run=common.dry_run,
         )
-        common.console.answer("entity.fact/1", done, draw_change)
-    return ExitCode.DONE
+        common.answer(done, draw_change)
 
 
-@command(app, "event", path="entity event", writes=True)
+@command(app, "entity event", writes=True)
 def event(
     common: Common,
     id: Id,
@@ -120,14 +111,13 @@ def event(
     type: Type = None,
     namespace: Namespace = "global",
     user: User = None,
-) -> int:
+) -> None:
     """Add what happened to an entity."""
     from negmem.cli.render.entities import draw_change
     from negmem.core.learning import entities
 
-    asking = _asking(common, user)
-    with common.session() as session:
-        session.require_installed()
+    asking = common.checked_user(user)
+    with common.installed() as session:
         done = entities.add_event(
             session,
             asking,
@@ -138,11 +128,10 @@ def event(
             namespace=namespace,
             dry_run=common.dry_run,
         )
-        common.console.answer("entity.event/1", done, draw_change)
-    return ExitCode.DONE
+        common.answer(done, draw_change)
 
 
-@command(app, "relate", path="entity relate", writes=True)
+@command(app, "entity relate", writes=True)
 def relate(
     common: Common,
     id: Id,
@@ -158,14 +147,13 @@ def relate(
     ] = None,
     namespace: Namespace = "global",
     user: User = None,
-) -> int:
+) -> None:
     """Relate two entities of one namespace."""
     from negmem.cli.render.entities import draw_change
     from negmem.core.learning import entities
 
-    asking = _asking(common, user)
-    with common.session() as session:
-        session.require_installed()
+    asking = common.checked_user(user)
+    with common.installed() as session:
         done = entities.relate(
             session,
             asking,
@@ -178,11 +166,10 @@ def relate(
             namespace=namespace,
             dry_run=common.dry_run,
         )
-        common.console.answer("entity.relate/1", done, draw_change)
-    return ExitCode.DONE
+        common.answer(done, draw_change)
 
 
-@command(app, "replace", path="entity replace", writes=True)
+@command(app, "entity replace", writes=True)
 def replace(
     common: Common,
     id: Id,
@@ -193,14 +180,13 @@ def replace(
     type: Type = None,
     namespace: Namespace = "global",
     user: User = None,
-) -> int:
+) -> None:
     """A fact holds no more; it stays stored, as superseded."""
     from negmem.cli.render.entities import draw_change
     from negmem.core.learning import entity_changes, items
 
-    asking = _asking(common, user)
-    with common.session() as session:
-        session.require_installed()
+    asking = common.checked_user(user)
+    with common.installed() as session:
         done = entity_changes.replace_fact(
             session,
             asking,
@@ -211,11 +197,10 @@ def replace(
             namespace=namespace,
             dry_run=common.dry_run,
         )
-        common.console.answer("entity.replace/1", done, draw_change)
-    return ExitCode.DONE
+        common.answer(done, draw_change)
 
 
-@command(app, "rm", path="entity rm", writes=True)
+@command(app, "entity rm", writes=True)
 def rm(
     common: Common,
     id: Id,
@@ -229,16 +214,15 @@ def rm(
     type: Type = None,
     namespace: Namespace = "global",
     user: User = None,
-) -> int:
+) -> None:
     """Take an entity, or a part of it, out of search and contexts; undo brings it back."""
     from negmem.cli.render.entities import draw_change
     from negmem.core.learning import entity_changes, items
 
-    asking = _asking(common, user)
+    asking = common.checked_user(user)
     hint = "negmem entity show ID --json"
     one = None if part is None else items.parse_id(part, "part of an entity", hint)
-    with common.session() as session:
-        session.require_installed()
+    with common.installed() as session:
         done = entity_changes.remove(
             session,
             asking,
@@ -249,29 +233,26 @@ def rm(
             namespace=namespace,
             dry_run=common.dry_run,
         )
-        common.console.answer("entity.rm/1", done, draw_change)
-    return ExitCode.DONE
+        common.answer(done, draw_change)
 
 
-@command(app, "undo", path="entity undo", writes=True)
+@command(app, "entity undo", writes=True)
 def undo(
     common: Common, id: Id, type: Type = None, namespace: Namespace = "global", user: User = None
-) -> int:
+) -> None:
     """Take the last change back, a removal too; a second undo takes back the first."""
     from negmem.cli.render.entities import draw_change
     from negmem.core.learning import entity_changes
 
-    asking = _asking(common, user)
-    with common.session() as session:
-        session.require_installed()
+    asking = common.checked_user(user)
+    with common.installed() as session:
         done = entity_changes.undo(
             session, asking, id, entity_type=type, namespace=namespace, dry_run=common.dry_run
         )
-        common.console.answer("entity.undo/1", done, draw_change)
-    return ExitCode.DONE
+        common.answer(done, draw_change)
 
 
-@command(app, "list", path="entity list")
+@command(app, "entity list")
 def list_(
     common: Common,
     type: Type = None,
@@ -279,22 +260,20 @@ def list_(
     user: User = None,
     limit: Limit = 20,
     offset: Offset = 0,
-) -> int:
+) -> None:
     """Entities, the last changed first."""
     from negmem.cli.render.entities import draw_list
     from negmem.core.learning import entities
 
-    asking = _asking(common, user)
-    with common.session() as session:
-        session.require_installed()
+    asking = common.checked_user(user)
+    with common.installed() as session:
         found = entities.list_entities(
             session, asking, entity_type=type, namespace=namespace, limit=limit, offset=offset
         )
-        common.console.answer("entity.list/1", found, draw_list)
-    return ExitCode.DONE
+        common.answer(found, draw_list)
 
 
-@command(app, "show", path="entity show")
+@command(app, "entity show")
 def show(
     common: Common,
     id: Id,
@@ -304,22 +283,20 @@ def show(
     history: Annotated[
         bool, typer.Option("--history", help="What it was before, oldest first.")
     ] = False,
-) -> int:
+) -> None:
     """One entity with its facts, events and relations."""
     from negmem.cli.render.entities import draw_shown
     from negmem.core.learning import entities
 
-    asking = _asking(common, user)
-    with common.session() as session:
-        session.require_installed()
+    asking = common.checked_user(user)
+    with common.installed() as session:
         found = entities.show(
             session, asking, id, entity_type=type, namespace=namespace, history=history
         )
-        common.console.answer("entity.show/1", found, draw_shown)
-    return ExitCode.DONE
+        common.answer(found, draw_shown)
 
 
-@command(app, "search", path="entity search")
+@command(app, "entity search")
 def search(
     common: Common,
     query: Annotated[str, typer.Argument(metavar="QUERY", help="A question, or any text.")],
@@ -327,16 +304,14 @@ def search(
     user: User = None,
     limit: Limit = 10,
     offset: Offset = 0,
-) -> int:
+) -> None:
     """Entities that a text names or that answer it."""
     from negmem.cli.render.entities import draw_found
     from negmem.core.learning import entities
 
-    asking = _asking(common, user)
-    with common.session() as session:
-        session.require_installed()
+    asking = common.checked_user(user)
+    with common.installed() as session:
         found = entities.search_entities(
             session, asking, query, namespace=namespace, limit=limit, offset=offset
         )
-        common.console.answer("entity.search/1", found, draw_found)
-    return ExitCode.DONE
+        common.answer(found, draw_found)

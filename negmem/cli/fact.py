@@ -30,7 +30,7 @@ BelievedAt = Annotated[
 ]
 
 
-@command(app, "set", path="fact set", writes=True)
+@command(app, "fact set", writes=True)
 def set_(
     common: Common,
     fact_type: Annotated[
@@ -51,7 +51,7 @@ def set_(
         str | None, typer.Option("--valid-until", metavar="WHEN", help="True until. Default: open.")
     ] = None,
     note: TrailNote = None,
-) -> int:
+) -> None:
     """Set a fact by hand: it stands against what is extracted, until it is set anew."""
     from negmem.cli.render.facts import draw_written
     from negmem.core import facts
@@ -59,8 +59,7 @@ def set_(
     owner = common.require_user(user)
     starts = parse_moment(valid_from, "--valid-from")
     ends = parse_moment(valid_until, "--valid-until")
-    with common.session() as session:
-        session.require_installed()
+    with common.installed() as session:
         written = facts.set_fact(
             session,
             owner,
@@ -73,8 +72,7 @@ def set_(
             note=note,
             dry_run=common.dry_run,
         )
-        common.console.answer("fact.set/1", written, draw_written)
-    return ExitCode.DONE
+        common.answer(written, draw_written)
 
 
 def _value(text: str) -> Any:
@@ -84,7 +82,7 @@ def _value(text: str) -> Any:
         return text
 
 
-@command(app, "list", path="fact list")
+@command(app, "fact list")
 def list_(
     common: Common,
     user: User = None,
@@ -102,7 +100,7 @@ def list_(
     ] = False,
     limit: Limit = 20,
     offset: Offset = 0,
-) -> int:
+) -> None:
     """One user's facts as they are, as they were, or as they were believed to be."""
     from negmem.cli.render.facts import draw_list
     from negmem.core import facts
@@ -110,8 +108,7 @@ def list_(
     owner = common.require_user(user)
     true_at = parse_moment(as_of, "--as-of")
     known_at = parse_moment(believed_at, "--believed-at")
-    with common.session() as session:
-        session.require_installed()
+    with common.installed() as session:
         found = facts.list_facts(
             session,
             owner,
@@ -124,35 +121,31 @@ def list_(
             limit=limit,
             offset=offset,
         )
-        common.console.answer("fact.list/1", found, draw_list)
+        common.answer(found, draw_list)
         if found.truncated:
             common.console.note(f"{len(found.facts):,} of {found.total:,}")
-    return ExitCode.DONE
 
 
-@command(app, "show", path="fact show")
-def show(common: Common, fact_id: Id, user: User = None) -> int:
+@command(app, "fact show")
+def show(common: Common, fact_id: Id, user: User = None) -> None:
     """One version of a fact with everything known about it."""
     from negmem.cli.render.facts import draw_fact
     from negmem.core import facts
 
     wanted = facts.parse_id(fact_id)
-    if user is not None:
-        common.require_user(user)
-    with common.session() as session:
-        session.require_installed()
-        owner = user or facts.owner_of(session, [wanted])
-        common.console.answer("fact.show/1", facts.show(session, owner, wanted), draw_fact)
-    return ExitCode.DONE
+    named = common.checked_user(user)
+    with common.installed() as session:
+        owner = named or facts.owner_of(session, [wanted])
+        common.answer(facts.show(session, owner, wanted), draw_fact)
 
 
-@command(app, "history", path="fact history")
+@command(app, "fact history")
 def history(
     common: Common,
     which: Annotated[str, typer.Argument(metavar="ID|KEY", help="A fact's id, or its key.")],
     user: User = None,
     fact_type: Type = None,
-) -> int:
+) -> None:
     """All versions under one key, oldest truth first, and the conflicts between them."""
     from negmem.cli.render.facts import draw_history
     from negmem.core import facts
@@ -164,19 +157,17 @@ def history(
         wanted = None
     if user is not None or wanted is None:
         common.require_user(user)
-    with common.session() as session:
-        session.require_installed()
+    with common.installed() as session:
         if wanted is None:
             owner = common.require_user(user)
             wanted = facts.find_key(session, owner, which, fact_type)
         else:
             owner = user or facts.owner_of(session, [wanted])
         found = facts.history(session, owner, wanted)
-        common.console.answer("fact.history/1", found, draw_history)
-    return ExitCode.DONE
+        common.answer(found, draw_history)
 
 
-@command(app, "search", path="fact search")
+@command(app, "fact search")
 def search(
     common: Common,
     query: Annotated[str, typer.Argument(metavar="QUERY")],
@@ -185,7 +176,7 @@ def search(
     as_of: AsOf = None,
     believed_at: BelievedAt = None,
     limit: Limit = 10,
-) -> int:
+) -> None:
     """What of a user's facts answers a question, of those that were true at a moment."""
     from negmem.cli.render.facts import draw_matches
     from negmem.core import fact_search
@@ -193,8 +184,7 @@ def search(
     owner = common.require_user(user)
     true_at = parse_moment(as_of, "--as-of")
     known_at = parse_moment(believed_at, "--believed-at")
-    with common.session() as session:
-        session.require_installed()
+    with common.installed() as session:
         found = fact_search.search_facts(
             session,
             owner,
@@ -204,8 +194,7 @@ def search(
             believed_at=known_at,
             limit=limit,
         )
-        common.console.answer("fact.search/1", found, draw_matches)
-    return ExitCode.DONE
+        common.answer(found, draw_matches)
 
 
 def _change(common: Common, ids: list[str], user: str | None, act: Callable[..., Any]) -> int:
@@ -213,17 +202,15 @@ def _change(common: Common, ids: list[str], user: str | None, act: Callable[...,
     from negmem.core import facts
 
     wanted = [facts.parse_id(text) for text in ids]
-    if user is not None:
-        common.require_user(user)
-    with common.session() as session:
-        session.require_installed()
-        owner = user or facts.owner_of(session, wanted)
+    named = common.checked_user(user)
+    with common.installed() as session:
+        owner = named or facts.owner_of(session, wanted)
         result = act(session, owner, wanted, dry_run=common.dry_run)
-        common.console.answer(f"{common.name.replace(' ', '.')}/1", result, draw_change)
+        common.answer(result, draw_change)
     return ExitCode.FAILED if result.unknown else ExitCode.DONE
 
 
-@command(app, "rm", path="fact rm", writes=True)
+@command(app, "fact rm", writes=True)
 def remove(common: Common, ids: Ids, user: User = None) -> int:
     """Remove facts: out of every search at once, back with restore until the next purge."""
     from negmem.core import facts
@@ -231,7 +218,7 @@ def remove(common: Common, ids: Ids, user: User = None) -> int:
     return _change(common, ids, user, facts.remove)
 
 
-@command(app, "restore", path="fact restore", writes=True)
+@command(app, "fact restore", writes=True)
 def restore(common: Common, ids: Ids, user: User = None) -> int:
     """Bring removed facts back, unless another value stands under their key by now."""
     from negmem.core import facts

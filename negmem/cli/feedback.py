@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from negmem.cli.exits import ExitCode
 from negmem.cli.options import Common, User, command, new_app
 
 app = new_app("Say what a search was good for.")
@@ -34,7 +33,7 @@ def feedback(
         typer.Option("--rating", metavar="1..5", min=1, max=5, help="Of the answer; 5 is best."),
     ] = None,
     user: User = None,
-) -> int:
+) -> None:
     """Only memories that are named move; the job reweight_relevance turns votes into weights.
 
     The same feedback again counts nothing twice. With --user it finds the retrieval faster.
@@ -43,12 +42,11 @@ def feedback(
     from negmem.core.memories import parse_id
     from negmem.core.retrieval.feedback import give, parse_retrieval_id
 
-    owner = None if user is None else common.require_user(user)
+    owner = common.checked_user(user)
     retrieval = parse_retrieval_id(retrieval_id)
     memories = [parse_id(text) for text in memory or ()]
     items = [parse_id(text) for text in used or ()]
-    with common.session() as session:
-        session.require_installed()
+    with common.installed() as session:
         said = give(
             session,
             retrieval,
@@ -59,5 +57,4 @@ def feedback(
             rating=rating,
             dry_run=common.dry_run,
         )
-        common.console.answer("feedback/1", said, draw_feedback)
-    return ExitCode.DONE
+        common.answer(said, draw_feedback)

@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from negmem.cli.exits import ExitCode
 from negmem.cli.options import Common, command, new_app
 from negmem.cli.pii import progress
 
@@ -18,7 +17,7 @@ app = new_app("Bring an export of one person back, with the same ids.")
 def import_(
     common: Common,
     path: Annotated[str, typer.Argument(metavar="FILE", help="What `audit export` wrote.")],
-) -> int:
+) -> None:
     """Bring an export of one person back, with the same ids, searchable.
 
     The file is checked whole before anything is written; what stands stays. Safe to repeat.
@@ -26,11 +25,7 @@ def import_(
     from negmem.cli.render.export import draw_imported
     from negmem.core.governance.bring_back import bring_back
 
-    with common.session() as session:
-        session.require_installed()
-        common.console.note(
-            f"target: {session.database.label} (from {session.database.target.origin})"
-        )
+    with common.installed() as session:
+        common.tell_target(session)
         done = bring_back(session, Path(path), dry_run=common.dry_run, on_progress=progress(common))
-        common.console.answer("import/1", done, draw_imported)
-    return ExitCode.DONE
+        common.answer(done, draw_imported)

@@ -76,7 +76,7 @@ def ingest(
     options = IngestOptions(
         path=path,
         format=format,
-        user=None if user is None else common.require_user(user),
+        user=common.checked_user(user),
         thread=thread or None,
         me=me or None,
         zone=_zone(time_zone),
@@ -95,7 +95,7 @@ def ingest(
                 "from there"
             )
             if common.json:
-                common.console.answer("ingest/1", run.result, draw_ingested)
+                common.answer(run.result, draw_ingested)
             return ExitCode.INTERRUPTED
         except NegmemError:
             line.clear()
@@ -106,7 +106,7 @@ def ingest(
                 )
             raise
         line.clear()
-        common.console.answer("ingest/1", result, draw_ingested)
+        common.answer(result, draw_ingested)
         return ExitCode.ATTENTION if run.needs_attention else ExitCode.DONE
 
 

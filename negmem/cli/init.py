@@ -85,10 +85,10 @@ def init(
         )
         if common.dry_run:
             planned = setup.plan(session, roles=roles, rls=rls, preset=preset)
-            console.answer("init/1", planned, _draw_plan)
+            common.answer(planned, _draw_plan)
             return ExitCode.DONE
         done = setup.run(session, roles=roles, rls=rls, preset=preset)
-        console.answer("init/1", done, _draw)
+        common.answer(done, _draw)
     return ExitCode.DONE
 
 

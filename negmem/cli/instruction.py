@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from negmem.cli.exits import ExitCode
 from negmem.cli.moments import parse_pairs
 from negmem.cli.options import Common, command, new_app
 
@@ -15,7 +14,7 @@ app = new_app("Instructions of an app, version by version.")
 Key = Annotated[str, typer.Argument(metavar="KEY", help="Its name, such as tone.")]
 
 
-@command(app, "set", path="instruction set", writes=True)
+@command(app, "instruction set", writes=True)
 def set_(
     common: Common,
     key: Key,
@@ -30,14 +29,13 @@ def set_(
             "--expected-version", metavar="N", min=0, help="Refuse if it changed; 0: must be new."
         ),
     ] = None,
-) -> int:
+) -> None:
     """Write a new version; the earlier ones stay."""
     from negmem.cli.render.instructions import draw_change
     from negmem.core import instructions
 
     pairs = parse_pairs(metadata, "--metadata") if metadata else None
-    with common.session() as session:
-        session.require_installed()
+    with common.installed() as session:
         done = instructions.set_instruction(
             session,
             key,
@@ -46,24 +44,21 @@ def set_(
             expected_version=expected_version,
             dry_run=common.dry_run,
         )
-        common.console.answer("instruction.set/1", done, draw_change)
-    return ExitCode.DONE
+        common.answer(done, draw_change)
 
 
-@command(app, "list", path="instruction list")
-def list_(common: Common) -> int:
+@command(app, "instruction list")
+def list_(common: Common) -> None:
     """The current version of each instruction of the app."""
     from negmem.cli.render.instructions import draw_list
     from negmem.core import instructions
 
-    with common.session() as session:
-        session.require_installed()
+    with common.installed() as session:
         found = instructions.list_instructions(session)
-        common.console.answer("instruction.list/1", found, draw_list)
-    return ExitCode.DONE
+        common.answer(found, draw_list)
 
 
-@command(app, "show", path="instruction show")
+@command(app, "instruction show")
 def show(
     common: Common,
     key: Key,
@@ -71,13 +66,11 @@ def show(
         int | None, typer.Option("--version", metavar="N", min=1, help="Default: the current one.")
     ] = None,
     history: Annotated[bool, typer.Option("--history", help="All versions, oldest first.")] = False,
-) -> int:
+) -> None:
     """One instruction."""
     from negmem.cli.render.instructions import draw_shown
     from negmem.core import instructions
 
-    with common.session() as session:
-        session.require_installed()
+    with common.installed() as session:
         found = instructions.show(session, key, version=version, history=history)
-        common.console.answer("instruction.show/1", found, draw_shown)
-    return ExitCode.DONE
+        common.answer(found, draw_shown)

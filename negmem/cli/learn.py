@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from negmem.cli.exits import ExitCode
 from negmem.cli.options import Common, Limit, Offset, User, command, new_app
 
 app = new_app("Learned knowledge: lessons, searched before they are saved.")
@@ -25,11 +24,7 @@ Expected = Annotated[
 ]
 
 
-def _asking(common: Common, user: str | None) -> str | None:
-    return None if user is None else common.require_user(user)
-
-
-@command(app, "save", path="learn save", writes=True)
+@command(app, "learn save", writes=True)
 def save(
     common: Common,
     title: Annotated[str, typer.Option("--title", metavar="TEXT", help="What it is about.")],
@@ -43,14 +38,13 @@ def save(
     anyway: Annotated[
         bool, typer.Option("--anyway", help="Beside lessons that say nearly the same.")
     ] = False,
-) -> int:
+) -> None:
     """Save a lesson, unless one like it is there: it is searched for first."""
     from negmem.cli.render.learnings import draw_change
     from negmem.core.learning import learnings
 
-    asking = _asking(common, user)
-    with common.session() as session:
-        session.require_installed()
+    asking = common.checked_user(user)
+    with common.installed() as session:
         done = learnings.save(
             session,
             asking,
@@ -62,11 +56,10 @@ def save(
             anyway=anyway,
             dry_run=common.dry_run,
         )
-        common.console.answer("learn.save/1", done, draw_change)
-    return ExitCode.DONE
+        common.answer(done, draw_change)
 
 
-@command(app, "search", path="learn search")
+@command(app, "learn search")
 def search(
     common: Common,
     query: Annotated[str, typer.Argument(metavar="QUERY")],
@@ -74,22 +67,20 @@ def search(
     user: User = None,
     limit: Limit = 10,
     offset: Offset = 0,
-) -> int:
+) -> None:
     """Lessons that answer a question, by words and by meaning."""
     from negmem.cli.render.learnings import draw_found
     from negmem.core.learning import learnings
 
-    asking = _asking(common, user)
-    with common.session() as session:
-        session.require_installed()
+    asking = common.checked_user(user)
+    with common.installed() as session:
         found = learnings.search_learnings(
             session, asking, query, namespace=namespace, limit=limit, offset=offset
         )
-        common.console.answer("learn.search/1", found, draw_found)
-    return ExitCode.DONE
+        common.answer(found, draw_found)
 
 
-@command(app, "list", path="learn list")
+@command(app, "learn list")
 def list_(
     common: Common,
     namespace: Namespace = "global",
@@ -100,14 +91,13 @@ def list_(
     ] = False,
     limit: Limit = 20,
     offset: Offset = 0,
-) -> int:
+) -> None:
     """Lessons, the last changed first."""
     from negmem.cli.render.learnings import draw_list
     from negmem.core.learning import learnings
 
-    asking = _asking(common, user)
-    with common.session() as session:
-        session.require_installed()
+    asking = common.checked_user(user)
+    with common.installed() as session:
         found = learnings.list_learnings(
             session,
             asking,
@@ -117,26 +107,23 @@ def list_(
             limit=limit,
             offset=offset,
         )
-        common.console.answer("learn.list/1", found, draw_list)
-    return ExitCode.DONE
+        common.answer(found, draw_list)
 
 
-@command(app, "show", path="learn show")
-def show(common: Common, id: Id, user: User = None) -> int:
+@command(app, "learn show")
+def show(common: Common, id: Id, user: User = None) -> None:
     """One lesson, the turns of --user it rests on, who added it and who changed it."""
     from negmem.cli.render.learnings import draw_shown
     from negmem.core.learning import learnings
     from negmem.core.learning.items import parse_id
 
-    asking = _asking(common, user)
+    asking = common.checked_user(user)
     wanted = parse_id(id, "learning", "negmem learn list")
-    with common.session() as session:
-        session.require_installed()
-        common.console.answer("learn.show/1", learnings.show(session, asking, wanted), draw_shown)
-    return ExitCode.DONE
+    with common.installed() as session:
+        common.answer(learnings.show(session, asking, wanted), draw_shown)
 
 
-@command(app, "edit", path="learn edit", writes=True)
+@command(app, "learn edit", writes=True)
 def edit(
     common: Common,
     id: Id,
@@ -153,16 +140,15 @@ def edit(
     ] = None,
     tag: Tags = None,
     expected_version: Expected = None,
-) -> int:
+) -> None:
     """Change a lesson; what it said before is kept. --tag gives all its tags anew."""
     from negmem.cli.render.learnings import draw_change
     from negmem.core.learning import learnings
     from negmem.core.learning.items import parse_id
 
-    asking = _asking(common, user)
+    asking = common.checked_user(user)
     wanted = parse_id(id, "learning", "negmem learn list")
-    with common.session() as session:
-        session.require_installed()
+    with common.installed() as session:
         done = learnings.edit(
             session,
             asking,
@@ -174,11 +160,10 @@ def edit(
             expected_version=expected_version,
             dry_run=common.dry_run,
         )
-        common.console.answer("learn.edit/1", done, draw_change)
-    return ExitCode.DONE
+        common.answer(done, draw_change)
 
 
-@command(app, "rm", path="learn rm", writes=True)
+@command(app, "learn rm", writes=True)
 def remove(
     common: Common,
     id: Id,
@@ -187,16 +172,15 @@ def remove(
         str | None, typer.Option("--reason", metavar="TEXT", help="Why it goes; kept.")
     ] = None,
     expected_version: Expected = None,
-) -> int:
+) -> None:
     """Take a lesson out of search and contexts; `learn undo` brings it back."""
     from negmem.cli.render.learnings import draw_change
     from negmem.core.learning import learnings
     from negmem.core.learning.items import parse_id
 
-    asking = _asking(common, user)
+    asking = common.checked_user(user)
     wanted = parse_id(id, "learning", "negmem learn list")
-    with common.session() as session:
-        session.require_installed()
+    with common.installed() as session:
         done = learnings.remove(
             session,
             asking,
@@ -205,38 +189,31 @@ def remove(
             expected_version=expected_version,
             dry_run=common.dry_run,
         )
-        common.console.answer("learn.rm/1", done, draw_change)
-    return ExitCode.DONE
+        common.answer(done, draw_change)
 
 
-@command(app, "versions", path="learn versions")
-def versions(common: Common, id: Id, user: User = None) -> int:
+@command(app, "learn versions")
+def versions(common: Common, id: Id, user: User = None) -> None:
     """What a lesson said before, oldest first."""
     from negmem.cli.render.learnings import draw_versions
     from negmem.core.learning import learnings
     from negmem.core.learning.items import parse_id
 
-    asking = _asking(common, user)
+    asking = common.checked_user(user)
     wanted = parse_id(id, "learning", "negmem learn list")
-    with common.session() as session:
-        session.require_installed()
-        common.console.answer(
-            "learn.versions/1", learnings.versions(session, asking, wanted), draw_versions
-        )
-    return ExitCode.DONE
+    with common.installed() as session:
+        common.answer(learnings.versions(session, asking, wanted), draw_versions)
 
 
-@command(app, "undo", path="learn undo", writes=True)
-def undo(common: Common, id: Id, user: User = None) -> int:
+@command(app, "learn undo", writes=True)
+def undo(common: Common, id: Id, user: User = None) -> None:
     """Take the last change back: an edit, a removal, or an undo."""
     from negmem.cli.render.learnings import draw_change
     from negmem.core.learning import learnings
     from negmem.core.learning.items import parse_id
 
-    asking = _asking(common, user)
+    asking = common.checked_user(user)
     wanted = parse_id(id, "learning", "negmem learn list")
-    with common.session() as session:
-        session.require_installed()
+    with common.installed() as session:
         done = learnings.undo(session, asking, wanted, dry_run=common.dry_run)
-        common.console.answer("learn.undo/1", done, draw_change)
-    return ExitCode.DONE
+        common.answer(done, draw_change)

@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from negmem.cli.exits import ExitCode
 from negmem.cli.options import Common, User, command, new_app
 from negmem.cli.tools import Agent, Namespace, Thread
 
@@ -30,7 +29,7 @@ def _group() -> None:
     """With one command alone the parser would leave out its name."""
 
 
-@command(app, "serve", path="mcp serve")
+@command(app, "mcp serve")
 def serve(
     common: Common,
     user: User = None,
@@ -38,7 +37,7 @@ def serve(
     thread: Thread = None,
     agent: Agent = None,
     http: Http = None,
-) -> int:
+) -> None:
     """Offer the tools of one user over stdin and stdout, until the client closes them."""
     from negmem.cli.render.text import safe_text
     from negmem.mcp import http_server, server
@@ -52,4 +51,3 @@ def serve(
     else:
         token = os.environ.get("NEGMEM_MCP_TOKEN", "")
         http_server.serve(common.session, served, say, port=http, token=token)
-    return ExitCode.DONE

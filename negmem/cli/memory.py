@@ -42,7 +42,7 @@ Metadata = Annotated[
 ]
 
 
-@command(app, "add", path="memory add", writes=True)
+@command(app, "memory add", writes=True)
 def add(
     common: Common,
     text: Text,
@@ -54,7 +54,7 @@ def add(
         str | None,
         typer.Option("--occurred-at", metavar="WHEN", help="When it was said. Default: now."),
     ] = None,
-) -> int:
+) -> None:
     """Store one memory, searchable at once."""
     from negmem.cli.render.memories import draw_added
     from negmem.core import memories
@@ -62,8 +62,7 @@ def add(
     owner = common.require_user(user)
     pairs = parse_pairs(metadata, "--metadata")
     moment = parse_moment(occurred_at, "--occurred-at")
-    with common.session() as session:
-        session.require_installed()
+    with common.installed() as session:
         added = memories.add(
             session,
             owner,
@@ -74,11 +73,10 @@ def add(
             occurred_at=moment,
             dry_run=common.dry_run,
         )
-        common.console.answer("memory.add/1", added, draw_added)
-    return ExitCode.DONE
+        common.answer(added, draw_added)
 
 
-@command(app, "list", path="memory list")
+@command(app, "memory list")
 def list_(
     common: Common,
     user: User = None,
@@ -103,15 +101,14 @@ def list_(
     ] = False,
     limit: Limit = 20,
     offset: Offset = 0,
-) -> int:
+) -> None:
     """One user's memories, by when they were said."""
     from negmem.cli.render.memories import draw_list
     from negmem.core import memories
 
     owner = common.require_user(user)
     first, last = parse_moment(since, "--since"), parse_moment(until, "--until")
-    with common.session() as session:
-        session.require_installed()
+    with common.installed() as session:
         found = memories.list_memories(
             session,
             owner,
@@ -126,30 +123,26 @@ def list_(
             limit=limit,
             offset=offset,
         )
-        common.console.answer("memory.list/1", found, draw_list)
+        common.answer(found, draw_list)
         if found.truncated:
             common.console.note(f"{len(found.memories):,} of {found.total:,}")
-    return ExitCode.DONE
 
 
-@command(app, "show", path="memory show")
-def show(common: Common, memory_id: Id, user: User = None) -> int:
+@command(app, "memory show")
+def show(common: Common, memory_id: Id, user: User = None) -> None:
     """One memory with everything known about it."""
     from negmem.cli.render.memories import draw_memory
     from negmem.core import memories
 
     wanted = memories.parse_id(memory_id)
-    if user is not None:
-        common.require_user(user)
-    with common.session() as session:
-        session.require_installed()
-        owner = user or memories.owner_of(session, [wanted])
+    named = common.checked_user(user)
+    with common.installed() as session:
+        owner = named or memories.owner_of(session, [wanted])
         found = memories.show(session, owner, wanted)
-        common.console.answer("memory.show/1", found, draw_memory)
-    return ExitCode.DONE
+        common.answer(found, draw_memory)
 
 
-@command(app, "edit", path="memory edit", writes=True)
+@command(app, "memory edit", writes=True)
 def edit(
     common: Common,
     memory_id: Id,
@@ -164,7 +157,7 @@ def edit(
         typer.Option("--expected-version", metavar="N", help="Refuse if it changed meanwhile."),
     ] = None,
     note: TrailNote = None,
-) -> int:
+) -> None:
     """Change a memory; what it said before is kept. `--metadata KEY=null` takes a key out."""
     from negmem.cli.render.memories import draw_memory
     from negmem.core import memories
@@ -179,11 +172,9 @@ def edit(
             why="neither --content, --type nor --metadata was given",
             hint=f'negmem memory edit {memory_id} --content "…"',
         )
-    if user is not None:
-        common.require_user(user)
-    with common.session() as session:
-        session.require_installed()
-        owner = user or memories.owner_of(session, [wanted])
+    named = common.checked_user(user)
+    with common.installed() as session:
+        owner = named or memories.owner_of(session, [wanted])
         changed = memories.edit(
             session,
             owner,
@@ -195,27 +186,21 @@ def edit(
             note=note,
             dry_run=common.dry_run,
         )
-        common.console.answer(
-            "memory.edit/1", changed, draw_memory, extra={"dry_run": common.dry_run}
-        )
-    return ExitCode.DONE
+        common.answer(changed, draw_memory, extra={"dry_run": common.dry_run})
 
 
-@command(app, "undo", path="memory undo", writes=True)
-def undo(common: Common, memory_id: Id, user: User = None, note: TrailNote = None) -> int:
+@command(app, "memory undo", writes=True)
+def undo(common: Common, memory_id: Id, user: User = None, note: TrailNote = None) -> None:
     """Take the last edit back; a second undo takes back the first. What was removed: `restore`."""
     from negmem.cli.render.memories import draw_memory
     from negmem.core import memories
 
     wanted = memories.parse_id(memory_id)
-    if user is not None:
-        common.require_user(user)
-    with common.session() as session:
-        session.require_installed()
-        owner = user or memories.owner_of(session, [wanted])
+    named = common.checked_user(user)
+    with common.installed() as session:
+        owner = named or memories.owner_of(session, [wanted])
         back = memories.undo(session, owner, wanted, note=note, dry_run=common.dry_run)
-        common.console.answer("memory.undo/1", back, draw_memory, extra={"dry_run": common.dry_run})
-    return ExitCode.DONE
+        common.answer(back, draw_memory, extra={"dry_run": common.dry_run})
 
 
 def _change(common: Common, ids: list[str], user: str | None, act: Callable[..., Any]) -> int:
@@ -223,17 +208,15 @@ def _change(common: Common, ids: list[str], user: str | None, act: Callable[...,
     from negmem.core import memories
 
     wanted = [memories.parse_id(text) for text in ids]
-    if user is not None:
-        common.require_user(user)
-    with common.session() as session:
-        session.require_installed()
-        owner = user or memories.owner_of(session, wanted)
+    named = common.checked_user(user)
+    with common.installed() as session:
+        owner = named or memories.owner_of(session, wanted)
         result = act(session, owner, wanted, dry_run=common.dry_run)
-        common.console.answer(f"{common.name.replace(' ', '.')}/1", result, draw_change)
+        common.answer(result, draw_change)
     return ExitCode.FAILED if result.unknown else ExitCode.DONE
 
 
-@command(app, "rm", path="memory rm", writes=True)
+@command(app, "memory rm", writes=True)
 def remove(common: Common, ids: Ids, user: User = None) -> int:
     """Remove memories: out of every search at once, back with restore until the next purge."""
     from negmem.core import memories
@@ -241,7 +224,7 @@ def remove(common: Common, ids: Ids, user: User = None) -> int:
     return _change(common, ids, user, memories.remove)
 
 
-@command(app, "restore", path="memory restore", writes=True)
+@command(app, "memory restore", writes=True)
 def restore(common: Common, ids: Ids, user: User = None) -> int:
     """Bring removed memories back, searchable as before."""
     from negmem.core import memories
@@ -249,7 +232,7 @@ def restore(common: Common, ids: Ids, user: User = None) -> int:
     return _change(common, ids, user, memories.restore)
 
 
-@command(app, "pin", path="memory pin", writes=True)
+@command(app, "memory pin", writes=True)
 def pin(common: Common, ids: Ids, user: User = None) -> int:
     """Keep memories from fading and from pruning."""
     from negmem.core import memories
@@ -257,7 +240,7 @@ def pin(common: Common, ids: Ids, user: User = None) -> int:
     return _change(common, ids, user, memories.pin)
 
 
-@command(app, "unpin", path="memory unpin", writes=True)
+@command(app, "memory unpin", writes=True)
 def unpin(common: Common, ids: Ids, user: User = None) -> int:
     """Let memories fade again."""
     from negmem.core import memories

@@ -6,16 +6,15 @@ from typing import Annotated
 
 import typer
 
-from negmem.cli.exits import ExitCode
 from negmem.cli.options import Common, User, command, new_app
 
 app = new_app("The history of a memory.")
 
 
-@command(app, "history", path="memory history")
+@command(app, "memory history")
 def history(
     common: Common, memory_id: Annotated[str, typer.Argument(metavar="ID")], user: User = None
-) -> int:
+) -> None:
     """What a memory said before, what it took in or went into, and the turns it comes from."""
     from negmem.cli.render.memory_history import draw_history
     from negmem.core import memories, memory_history
@@ -23,9 +22,7 @@ def history(
     wanted = memories.parse_id(memory_id)
     if user is not None:
         common.require_user(user)
-    with common.session() as session:
-        session.require_installed()
+    with common.installed() as session:
         owner = user or memories.owner_of(session, [wanted])
         found = memory_history.history(session, owner, wanted)
-        common.console.answer("memory.history/1", found, draw_history)
-    return ExitCode.DONE
+        common.answer(found, draw_history)

@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from negmem.cli.exits import ExitCode
 from negmem.cli.options import Common, Limit, Offset, User, command, new_app
 
 app = new_app("Links between memories.")
@@ -16,7 +15,7 @@ Other = Annotated[str, typer.Argument(metavar="OTHER")]
 TYPES = "semantic, temporal, thread_shared, entity, related_to, causes or follows."
 
 
-@command(app, "link", path="memory link", writes=True)
+@command(app, "memory link", writes=True)
 def link(
     common: Common,
     memory_id: Id,
@@ -26,7 +25,7 @@ def link(
     weight: Annotated[
         float, typer.Option("--weight", metavar="W", help="0 to 1; what is outside is limited.")
     ] = 0.5,
-) -> int:
+) -> None:
     """Link two memories, facts or entities of one user. causes and follows go from ID to OTHER."""
     from negmem.cli.render.links import draw_change
     from negmem.core import associations, memories
@@ -34,8 +33,7 @@ def link(
     one, two = memories.parse_id(memory_id), memories.parse_id(other)
     if user is not None:
         common.require_user(user)
-    with common.session() as session:
-        session.require_installed()
+    with common.installed() as session:
         owner = user or memories.owner_of(session, [one, two])
         done = associations.link(
             session,
@@ -46,11 +44,10 @@ def link(
             weight=weight,
             dry_run=common.dry_run,
         )
-        common.console.answer("memory.link/1", done, draw_change)
-    return ExitCode.DONE
+        common.answer(done, draw_change)
 
 
-@command(app, "unlink", path="memory unlink", writes=True)
+@command(app, "memory unlink", writes=True)
 def unlink(
     common: Common,
     memory_id: Id,
@@ -59,7 +56,7 @@ def unlink(
     link_type: Annotated[
         str | None, typer.Option("--type", metavar="TYPE", help="Default: links of all types.")
     ] = None,
-) -> int:
+) -> None:
     """Take links between two items back; consolidation does not make them again."""
     from negmem.cli.render.links import draw_change
     from negmem.core import associations, memories
@@ -67,17 +64,15 @@ def unlink(
     one, two = memories.parse_id(memory_id), memories.parse_id(other)
     if user is not None:
         common.require_user(user)
-    with common.session() as session:
-        session.require_installed()
+    with common.installed() as session:
         owner = user or memories.owner_of(session, [one, two])
         done = associations.unlink(
             session, owner, one, two, association_type=link_type, dry_run=common.dry_run
         )
-        common.console.answer("memory.unlink/1", done, draw_change)
-    return ExitCode.DONE
+        common.answer(done, draw_change)
 
 
-@command(app, "links", path="memory links")
+@command(app, "memory links")
 def links(
     common: Common,
     memory_id: Id,
@@ -94,7 +89,7 @@ def links(
         list[str] | None,
         typer.Option("--type", metavar="TYPE", help="Only these; may be given several times."),
     ] = None,
-) -> int:
+) -> None:
     """What is linked to a memory, hop by hop, nearest first."""
     from negmem.cli.render.links import draw_links
     from negmem.core import associations, memories
@@ -102,8 +97,7 @@ def links(
     item = memories.parse_id(memory_id)
     if user is not None:
         common.require_user(user)
-    with common.session() as session:
-        session.require_installed()
+    with common.installed() as session:
         owner = user or memories.owner_of(session, [item])
         found = associations.links(
             session,
@@ -114,23 +108,20 @@ def links(
             min_weight=min_weight,
             types=link_type or None,
         )
-        common.console.answer("memory.links/1", found, draw_links)
+        common.answer(found, draw_links)
         if found.left_out:
             common.console.note(f"{len(found.left_out):,} had no room in {max_tokens:,} tokens")
-    return ExitCode.DONE
 
 
-@command(app, "topics", path="memory topics")
-def topics(common: Common, user: User = None, limit: Limit = 20, offset: Offset = 0) -> int:
+@command(app, "memory topics")
+def topics(common: Common, user: User = None, limit: Limit = 20, offset: Offset = 0) -> None:
     """A user's topics: groups of similar memories that consolidation found."""
     from negmem.cli.render.links import draw_topics
     from negmem.core import topics as core_topics
 
     owner = common.require_user(user)
-    with common.session() as session:
-        session.require_installed()
+    with common.installed() as session:
         found = core_topics.list_topics(session, owner, limit=limit, offset=offset)
-        common.console.answer("memory.topics/1", found, draw_topics)
+        common.answer(found, draw_topics)
         if found.truncated:
             common.console.note(f"{len(found.topics):,} of {found.total:,}")
-    return ExitCode.DONE

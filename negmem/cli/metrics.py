@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from negmem.cli.exits import ExitCode
 from negmem.cli.options import Common, User, command, new_app
 
 app = new_app("Measure what the memory is worth, from its own logs.")
@@ -19,7 +18,7 @@ def metrics(
     apply: Annotated[
         bool, typer.Option("--apply", help="Set in the stored config what the advice proposes.")
     ] = False,
-) -> int:
+) -> None:
     """Hits, falls, precision and noise of 7 and 30 days, layers L0 to L3 with targets, advice.
 
     Advice is printed alone; --apply sets it, --apply --dry-run says what would be set.
@@ -28,10 +27,9 @@ def metrics(
     from negmem.core.automation.stored import setter
     from negmem.core.retrieval.metrics import measure
 
-    owner = None if user is None else common.require_user(user)
+    owner = common.checked_user(user)
     console = common.console
-    with common.session() as session:
-        session.require_installed()
+    with common.installed() as session:
         found = measure(session, user=owner)
         settings = [one for one in found.advice if one.key is not None]
         if apply and settings:
@@ -42,5 +40,4 @@ def metrics(
                 console.confirm(f"set {said}?", deed="changes the stored config")
             set_key = setter(session, "metrics --apply", dry_run=common.dry_run)
             found = measure(session, user=owner, set_key=set_key, dry_run=common.dry_run)
-        console.answer("metrics/1", found, draw_metrics)
-    return ExitCode.DONE
+        common.answer(found, draw_metrics)

@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from negmem.cli.exits import ExitCode
 from negmem.cli.options import Common, command, new_app
 
 app = new_app("Namespaces: who shares learned knowledge and entities.")
@@ -15,46 +14,42 @@ Name = Annotated[str, typer.Argument(metavar="NAMESPACE", help="A team, or globa
 Member = Annotated[str, typer.Argument(metavar="USER", help="Who.")]
 
 
-@command(app, "create", path="namespace create", writes=True)
+@command(app, "namespace create", writes=True)
 def create(
     common: Common,
     name: Annotated[str, typer.Argument(metavar="NAME", help="The team.")],
     admin: Annotated[
         str | None, typer.Option("--admin", metavar="USER", help="Its first member.")
     ] = None,
-) -> int:
+) -> None:
     """Make a namespace of a team; global and each user's own exist without."""
     from negmem.cli.render.namespaces import draw_change
     from negmem.core.learning import namespaces
 
     first = None if admin is None else common.require_user(admin)
-    with common.session() as session:
-        session.require_installed()
+    with common.installed() as session:
         done = namespaces.create(session, name, admin=first, dry_run=common.dry_run)
-        common.console.answer("namespace.create/1", done, draw_change)
-    return ExitCode.DONE
+        common.answer(done, draw_change)
 
 
-@command(app, "list", path="namespace list")
+@command(app, "namespace list")
 def list_(
     common: Common,
     user: Annotated[
         str | None, typer.Option("--user", "-u", metavar="USER", help="Only where USER has a role.")
     ] = None,
-) -> int:
+) -> None:
     """The namespaces of the app, with their members."""
     from negmem.cli.render.namespaces import draw_list
     from negmem.core.learning import namespaces
 
-    whose = None if user is None else common.require_user(user)
-    with common.session() as session:
-        session.require_installed()
+    whose = common.checked_user(user)
+    with common.installed() as session:
         found = namespaces.list_namespaces(session, user=whose)
-        common.console.answer("namespace.list/1", found, draw_list)
-    return ExitCode.DONE
+        common.answer(found, draw_list)
 
 
-@command(app, "grant", path="namespace grant", writes=True)
+@command(app, "namespace grant", writes=True)
 def grant(
     common: Common,
     name: Name,
@@ -62,28 +57,24 @@ def grant(
     role: Annotated[
         str, typer.Option("--role", metavar="ROLE", help="reader, writer or admin.")
     ] = "reader",
-) -> int:
+) -> None:
     """Give a user a role, in place of the one before."""
     from negmem.cli.render.namespaces import draw_change
     from negmem.core.learning import namespaces
 
     member = common.require_user(user)
-    with common.session() as session:
-        session.require_installed()
+    with common.installed() as session:
         done = namespaces.grant(session, name, member, role=role, dry_run=common.dry_run)
-        common.console.answer("namespace.grant/1", done, draw_change)
-    return ExitCode.DONE
+        common.answer(done, draw_change)
 
 
-@command(app, "revoke", path="namespace revoke", writes=True)
-def revoke(common: Common, name: Name, user: Member) -> int:
+@command(app, "namespace revoke", writes=True)
+def revoke(common: Common, name: Name, user: Member) -> None:
     """Take a user's role away; what the user wrote there stays."""
     from negmem.cli.render.namespaces import draw_change
     from negmem.core.learning import namespaces
 
     member = common.require_user(user)
-    with common.session() as session:
-        session.require_installed()
+    with common.installed() as session:
         done = namespaces.revoke(session, name, member, dry_run=common.dry_run)
-        common.console.answer("namespace.revoke/1", done, draw_change)
-    return ExitCode.DONE
+        common.answer(done, draw_change)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import inspect
 import shlex
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,6 +16,7 @@ from negmem.errors import UsageError
 
 if TYPE_CHECKING:
     from negmem.cli.render.console import Console
+    from negmem.core.models.base import Model
     from negmem.core.session import Session
 
 _LONGEST_LINE = 400
@@ -118,6 +120,30 @@ class Common:
             warnings=self.warnings,
         )
 
+    @contextmanager
+    def installed(self) -> Iterator[Session]:
+        """A session on a schema that is there and fits this program.
+
+        Raises: NegmemError, as `Session.require_installed`.
+        """
+        with self.session() as session:
+            session.require_installed()
+            yield session
+
+    def answer(
+        self,
+        model: Model,
+        render: Callable[[Console, Any], None],
+        extra: dict[str, Any] | None = None,
+    ) -> None:
+        """Write the answer of this command; its name is the name of the JSON schema."""
+        self.console.answer(f"{self.name.replace(' ', '.')}/1", model, render, extra)
+
+    def tell_target(self, session: Session) -> None:
+        """Say which database is about to be changed, and where its name comes from."""
+        database = session.database
+        self.console.note(f"target: {database.label} (from {database.target.origin})")
+
     def again(self, *more: str) -> str:
         """The command line as it was typed with `more` behind it: a remedy to paste.
 
@@ -147,14 +173,19 @@ class Common:
 
         return check_user(user, f"negmem {self.name} … --user NAME")
 
+    def checked_user(self, user: str | None) -> str | None:
+        """The user that a command may do without. Raises: UsageError `user_empty` or `user_invalid`."""
+        return None if user is None else self.require_user(user)
+
 
 def command(
-    app: typer.Typer, name: str, *, path: str | None = None, writes: bool = False
+    app: typer.Typer, name: str, *, writes: bool = False
 ) -> Callable[[Callable[..., int | None]], Callable[..., int | None]]:
     """Register a command that takes a `Common` first, then its own parameters.
 
-    Args: name as typed; path, the words that name it in messages and in the JSON schema (default: name);
-    writes adds --dry-run and --yes.
+    It ends with the exit code that the function returns; None is 0.
+    Args: name, all its words as typed ("memory add"), which also name the JSON schema; writes adds
+    --dry-run and --yes.
     """
 
     def register(function: Callable[..., int | None]) -> Callable[..., int | None]:
@@ -170,7 +201,7 @@ def command(
         parameters = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in own] + added
 
         def call(**values: Any) -> int | None:
-            common = Common(path or name, **{key: values.pop(key) for key in shared})
+            common = Common(name, **{key: values.pop(key) for key in shared})
             from negmem.cli import main
 
             main.running = common
@@ -180,7 +211,7 @@ def command(
         call.__annotations__ = {p.name: p.annotation for p in parameters}
         call.__doc__ = function.__doc__
         call.__name__ = function.__name__
-        app.command(name)(call)
+        app.command(name.split()[-1])(call)
         return function
 
     return register

@@ -32,7 +32,7 @@ After = Annotated[
 ]
 
 
-@command(app, "scan", path="pii scan")
+@command(app, "pii scan")
 def scan(
     common: Common,
     user: User = None,
@@ -48,9 +48,8 @@ def scan(
     from negmem.cli.render.pii import draw_scan
     from negmem.core.governance.scan import scan as run
 
-    owner = None if user is None else common.require_user(user)
-    with common.session() as session:
-        session.require_installed()
+    owner = common.checked_user(user)
+    with common.installed() as session:
         found = run(
             session,
             owner,
@@ -60,12 +59,12 @@ def scan(
             after=after,
             on_progress=progress(common),
         )
-        common.console.answer("pii.scan/1", found, draw_scan)
+        common.answer(found, draw_scan)
     needs_attention = found.skipped or found.failed or found.unscanned
     return ExitCode.ATTENTION if needs_attention else ExitCode.DONE
 
 
-@command(app, "fix", path="pii fix", writes=True)
+@command(app, "pii fix", writes=True)
 def fix(
     common: Common,
     policy: Annotated[
@@ -84,12 +83,11 @@ def fix(
     from negmem.cli.render.pii import draw_fix
     from negmem.core.governance.fix import fix as run
 
-    owner = None if user is None else common.require_user(user)
+    owner = common.checked_user(user)
     console = common.console
 
-    with common.session() as session:
-        session.require_installed()
-        console.note(f"target: {session.database.label} (from {session.database.target.origin})")
+    with common.installed() as session:
+        common.tell_target(session)
 
         def act(dry_run: bool) -> PiiFix:
             return run(
@@ -110,7 +108,7 @@ def fix(
                 whose = "all users" if owner is None else owner
                 console.confirm(f"{policy} personal data in {planned.rows:,} rows of {whose}?")
         done = act(common.dry_run)
-        console.answer("pii.fix/1", done, draw_fix)
+        common.answer(done, draw_fix)
     needs_attention = done.skipped or done.failed or done.changed_meanwhile or done.left
     return ExitCode.ATTENTION if needs_attention else ExitCode.DONE
 

@@ -20,8 +20,6 @@ Actor = Annotated[
     typer.Option("--actor", metavar="NAME", help="Who decides. Default: role and system user."),
 ]
 Reason = Annotated[str | None, typer.Option("--reason", metavar="TEXT", help="Why; kept with it.")]
-
-
 Namespace = Annotated[
     str | None, typer.Option("--namespace", metavar="NAME", help="Of this namespace alone.")
 ]
@@ -49,7 +47,7 @@ Ids = Annotated[
 ]
 
 
-@command(app, "list", path="proposals list")
+@command(app, "proposals list")
 def list_(
     common: Common,
     user: User = None,
@@ -61,14 +59,13 @@ def list_(
     status: Status = None,
     limit: Limit = 20,
     offset: Offset = 0,
-) -> int:
+) -> None:
     """What waits, oldest first, then what was decided; with --user what that user may see."""
     from negmem.cli.render.proposals import draw_list
     from negmem.core.learning import proposals
 
-    owner = None if user is None else common.require_user(user)
-    with common.session() as session:
-        session.require_installed()
+    owner = common.checked_user(user)
+    with common.installed() as session:
         found = proposals.list_proposals(
             session,
             owner,
@@ -81,25 +78,22 @@ def list_(
             limit=limit,
             offset=offset,
         )
-        common.console.answer("proposals.list/1", found, draw_list)
-    return ExitCode.DONE
+        common.answer(found, draw_list)
 
 
-@command(app, "show", path="proposals show")
-def show(common: Common, id: Id, user: User = None) -> int:
+@command(app, "proposals show")
+def show(common: Common, id: Id, user: User = None) -> None:
     """One proposal, what it would change, and on what evidence."""
     from negmem.cli.render.proposals import draw_shown
     from negmem.core.learning import proposals
 
-    owner = None if user is None else common.require_user(user)
-    with common.session() as session:
-        session.require_installed()
+    owner = common.checked_user(user)
+    with common.installed() as session:
         found = proposals.show(session, owner, proposals.parse_id(id))
-        common.console.answer("proposals.show/1", found, draw_shown)
-    return ExitCode.DONE
+        common.answer(found, draw_shown)
 
 
-@command(app, "edit", path="proposals edit", writes=True)
+@command(app, "proposals edit", writes=True)
 def edit(
     common: Common,
     id: Id,
@@ -111,15 +105,14 @@ def edit(
     ],
     user: User = None,
     actor: Actor = None,
-) -> int:
+) -> None:
     """Change what was proposed before it is approved; what was proposed is kept."""
     from negmem.cli.render.proposals import draw_edited
     from negmem.core.learning import proposal_edits, proposals
 
-    owner = None if user is None else common.require_user(user)
+    owner = common.checked_user(user)
     changes = parse_pairs(set, "--set")
-    with common.session() as session:
-        session.require_installed()
+    with common.installed() as session:
         done = proposal_edits.edit(
             session,
             proposals.parse_id(id),
@@ -129,11 +122,10 @@ def edit(
             as_typed=True,
             dry_run=common.dry_run,
         )
-        common.console.answer("proposals.edit/1", done, draw_edited)
-    return ExitCode.DONE
+        common.answer(done, draw_edited)
 
 
-@command(app, "approve", path="proposals approve", writes=True)
+@command(app, "proposals approve", writes=True)
 def approve(
     common: Common,
     id: Id,
@@ -143,14 +135,13 @@ def approve(
     anyway: Annotated[
         bool, typer.Option("--anyway", help="Though what it changes was changed meanwhile.")
     ] = False,
-) -> int:
+) -> None:
     """Make the write that was proposed, once; in mode hitl by another person than proposed it."""
     from negmem.cli.render.proposals import draw_decision
     from negmem.core.learning import proposals
 
-    owner = None if user is None else common.require_user(user)
-    with common.session() as session:
-        session.require_installed()
+    owner = common.checked_user(user)
+    with common.installed() as session:
         done = proposals.approve(
             session,
             proposals.parse_id(id),
@@ -160,21 +151,19 @@ def approve(
             anyway=anyway,
             dry_run=common.dry_run,
         )
-        common.console.answer("proposals.approve/1", done, draw_decision)
-    return ExitCode.DONE
+        common.answer(done, draw_decision)
 
 
-@command(app, "reject", path="proposals reject", writes=True)
+@command(app, "proposals reject", writes=True)
 def reject(
     common: Common, id: Id, user: User = None, actor: Actor = None, reason: Reason = None
-) -> int:
+) -> None:
     """Decide against a proposal; the same is not proposed again for 30 days."""
     from negmem.cli.render.proposals import draw_decision
     from negmem.core.learning import proposals
 
-    owner = None if user is None else common.require_user(user)
-    with common.session() as session:
-        session.require_installed()
+    owner = common.checked_user(user)
+    with common.installed() as session:
         done = proposals.reject(
             session,
             proposals.parse_id(id),
@@ -183,11 +172,10 @@ def reject(
             reason=reason,
             dry_run=common.dry_run,
         )
-        common.console.answer("proposals.reject/1", done, draw_decision)
-    return ExitCode.DONE
+        common.answer(done, draw_decision)
 
 
-@command(app, "approve-all", path="proposals approve-all", writes=True)
+@command(app, "proposals approve-all", writes=True)
 def approve_all(
     common: Common,
     ids: Ids = None,
@@ -204,12 +192,22 @@ def approve_all(
 
     Asks first, or needs --yes. What is stale or was refused keeps no other back.
     """
-    wanted = {"namespace": namespace, "store": store, "op": op, "agent": agent}
-    wanted_more = {**wanted, "min_confidence": min_confidence}
-    return _decide_all(common, "approve", ids, user, actor, reason, wanted_more)
+    return _decide_all(
+        common,
+        "approve",
+        ids,
+        user,
+        actor,
+        reason,
+        namespace=namespace,
+        store=store,
+        op=op,
+        agent=agent,
+        min_confidence=min_confidence,
+    )
 
 
-@command(app, "reject-all", path="proposals reject-all", writes=True)
+@command(app, "proposals reject-all", writes=True)
 def reject_all(
     common: Common,
     ids: Ids = None,
@@ -223,9 +221,19 @@ def reject_all(
     reason: Reason = None,
 ) -> int:
     """Reject several, each in a transaction of its own. Asks first, or needs --yes."""
-    wanted = {"namespace": namespace, "store": store, "op": op, "agent": agent}
-    wanted_more = {**wanted, "min_confidence": min_confidence}
-    return _decide_all(common, "reject", ids, user, actor, reason, wanted_more)
+    return _decide_all(
+        common,
+        "reject",
+        ids,
+        user,
+        actor,
+        reason,
+        namespace=namespace,
+        store=store,
+        op=op,
+        agent=agent,
+        min_confidence=min_confidence,
+    )
 
 
 def _decide_all(
@@ -235,13 +243,13 @@ def _decide_all(
     user: str | None,
     actor: str | None,
     reason: str | None,
-    wanted: dict[str, Any],
+    **wanted: Any,
 ) -> int:
     from negmem.cli.render.proposals import draw_decisions
     from negmem.core.learning import proposal_batches, proposals
     from negmem.errors import UsageError
 
-    owner = None if user is None else common.require_user(user)
+    owner = common.checked_user(user)
     if ids and any(value is not None for value in wanted.values()):
         raise UsageError(
             "proposal_filter_unknown",
@@ -250,8 +258,7 @@ def _decide_all(
             hint=f"negmem proposals {verb}-all ID…",
         )
     named = [proposals.parse_id(one) for one in ids or ()]
-    with common.session() as session:
-        session.require_installed()
+    with common.installed() as session:
         which = named or proposal_batches.waiting(session, owner, **wanted)
         if which and not common.dry_run:
             deed = "writes what was proposed" if verb == "approve" else "decides on several"
@@ -265,11 +272,11 @@ def _decide_all(
             reason=reason,
             dry_run=common.dry_run,
         )
-        common.console.answer(f"proposals.{verb}-all/1", done, draw_decisions)
+        common.answer(done, draw_decisions)
     return ExitCode.ATTENTION if done.left else ExitCode.DONE
 
 
-@command(app, "export", path="proposals export")
+@command(app, "proposals export")
 def export(
     common: Common,
     user: User = None,
@@ -291,7 +298,7 @@ def export(
     from negmem.core.learning import proposal_batches
     from negmem.errors import UsageError
 
-    owner = None if user is None else common.require_user(user)
+    owner = common.checked_user(user)
     if output == "-" and common.json:
         raise UsageError(
             "output_needed",
@@ -299,15 +306,20 @@ def export(
             why="no --output was given",
             hint="negmem proposals export --output FILE --json",
         )
-    wanted = {"namespace": namespace, "store": store, "op": op, "agent": agent, "status": status}
-    wanted_more: dict[str, Any] = {**wanted, "min_confidence": min_confidence}
-    with common.session() as session:
-        session.require_installed()
+    wanted: dict[str, Any] = {
+        "namespace": namespace,
+        "store": store,
+        "op": op,
+        "agent": agent,
+        "min_confidence": min_confidence,
+        "status": status,
+    }
+    with common.installed() as session:
         if output != "-":
-            done = proposal_batches.export_to_file(session, Path(output), owner, **wanted_more)
-            common.console.answer("proposals.export/1", done, draw_exported)
+            done = proposal_batches.export_to_file(session, Path(output), owner, **wanted)
+            common.answer(done, draw_exported)
             return ExitCode.DONE
-        count = proposal_batches.export(session, sys.stdout.write, owner, **wanted_more)
+        count = proposal_batches.export(session, sys.stdout.write, owner, **wanted)
         sys.stdout.flush()
         common.console.note(f"{count:,} proposals")
         for warning in common.warnings:

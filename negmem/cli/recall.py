@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from negmem.cli.exits import ExitCode
 from negmem.cli.options import Common, User, command, new_app
 
 app = new_app("Recall what a new session should know of a user.")
@@ -28,7 +27,7 @@ def recall(
     no_record: Annotated[
         bool, typer.Option("--no-record", help="Write no log; feedback can't name it then.")
     ] = False,
-) -> int:
+) -> None:
     """Core blocks, and the memories and facts that rank highest, before anything was asked.
 
     The answer is cached a user until something it rests on changes; no access is counted.
@@ -37,8 +36,6 @@ def recall(
     from negmem.core.retrieval.recall import recall as make
 
     owner = common.require_user(user)
-    with common.session() as session:
-        session.require_installed()
+    with common.installed() as session:
         found = make(session, owner, max_tokens=max_tokens, refresh=refresh, record=not no_record)
-        common.console.answer("recall/1", found, draw_recall)
-    return ExitCode.DONE
+        common.answer(found, draw_recall)

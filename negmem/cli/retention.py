@@ -8,7 +8,6 @@ from typing import Annotated
 
 import typer
 
-from negmem.cli.exits import ExitCode
 from negmem.cli.options import Common, Limit, User, command, new_app
 from negmem.errors import UsageError
 
@@ -29,8 +28,8 @@ Points = Annotated[
 ]
 
 
-@command(app, "run", path="retention run", writes=True)
-def run(common: Common, user: User = None) -> int:
+@command(app, "retention run", writes=True)
+def run(common: Common, user: User = None) -> None:
     """Forget what is due: soft deletes, batch by batch, each committed.
 
     `memory restore` brings a memory back until `retention purge`. What is cut off goes on at the next
@@ -39,24 +38,22 @@ def run(common: Common, user: User = None) -> int:
     from negmem.cli.render.retention import draw_run
     from negmem.core.evolution import retention
 
-    owner = None if user is None else common.require_user(user)
-    with common.session() as session:
-        session.require_installed()
+    owner = common.checked_user(user)
+    with common.installed() as session:
         done = retention.run(
             session, user=owner, dry_run=common.dry_run, on_progress=_progress(common)
         )
-        common.console.answer("retention.run/1", done, draw_run)
-    return ExitCode.DONE
+        common.answer(done, draw_run)
 
 
-@command(app, "preview", path="retention preview")
+@command(app, "retention preview")
 def preview(
     common: Common,
     user: User = None,
     days: Days = 30,
     changes: Set = None,
     limit: Limit = 20,
-) -> int:
+) -> None:
     """Show what would go within the days to come, when, why, and the tokens freed.
 
     With --set it says how many more or fewer go by other numbers than those stored. Nothing is written.
@@ -64,13 +61,11 @@ def preview(
     from negmem.cli.render.retention import draw_preview
     from negmem.core.evolution import retention
 
-    owner = None if user is None else common.require_user(user)
+    owner = common.checked_user(user)
     pairs = _pairs(changes)
-    with common.session() as session:
-        session.require_installed()
+    with common.installed() as session:
         found = retention.preview(session, owner, days=days, changes=pairs, limit=limit)
-        common.console.answer("retention.preview/1", found, draw_preview)
-    return ExitCode.DONE
+        common.answer(found, draw_preview)
 
 
 def _pairs(changes: list[str] | None) -> dict[str, str]:
@@ -88,8 +83,8 @@ def _pairs(changes: list[str] | None) -> dict[str, str]:
     return pairs
 
 
-@command(app, "curve", path="retention curve")
-def curve(common: Common, memory_id: Id, user: User = None, points: Points = 61) -> int:
+@command(app, "retention curve")
+def curve(common: Common, memory_id: Id, user: User = None, points: Points = 61) -> None:
     """Draw the score of one memory, from its last access on to when it may go."""
     from negmem.cli.render.retention_curve import draw_curve
     from negmem.core.evolution import retention_curve
@@ -97,15 +92,13 @@ def curve(common: Common, memory_id: Id, user: User = None, points: Points = 61)
 
     owner = common.require_user(user)
     wanted = parse_id(memory_id)
-    with common.session() as session:
-        session.require_installed()
+    with common.installed() as session:
         found = retention_curve.curve(session, owner, wanted, points=points)
-        common.console.answer("retention.curve/1", found, draw_curve)
-    return ExitCode.DONE
+        common.answer(found, draw_curve)
 
 
-@command(app, "explain", path="retention explain")
-def explain(common: Common, memory_id: Id, user: User = None) -> int:
+@command(app, "retention explain")
+def explain(common: Common, memory_id: Id, user: User = None) -> None:
     """Show each factor of one memory's score, and what it adds or takes."""
     from negmem.cli.render.retention_curve import draw_explanation
     from negmem.core.evolution import retention_curve
@@ -113,15 +106,13 @@ def explain(common: Common, memory_id: Id, user: User = None) -> int:
 
     owner = common.require_user(user)
     wanted = parse_id(memory_id)
-    with common.session() as session:
-        session.require_installed()
+    with common.installed() as session:
         found = retention_curve.explain(session, owner, wanted)
-        common.console.answer("retention.explain/1", found, draw_explanation)
-    return ExitCode.DONE
+        common.answer(found, draw_explanation)
 
 
-@command(app, "purge", path="retention purge", writes=True)
-def purge(common: Common, user: User = None) -> int:
+@command(app, "retention purge", writes=True)
+def purge(common: Common, user: User = None) -> None:
     """Remove for good what is over its lifetime: what was removed, searches, jobs, caches.
 
     By retention.restore_window_days, retrieval_log_days and job_days. Pinned rows and users under
@@ -130,11 +121,10 @@ def purge(common: Common, user: User = None) -> int:
     from negmem.cli.render.retention import draw_purge
     from negmem.core.evolution import retention_purge
 
-    owner = None if user is None else common.require_user(user)
+    owner = common.checked_user(user)
     console = common.console
-    with common.session() as session:
-        session.require_installed()
-        console.note(f"target: {session.database.label} (from {session.database.target.origin})")
+    with common.installed() as session:
+        common.tell_target(session)
         planned = retention_purge.plan(session, user=owner)
         if common.dry_run or planned.rows == 0:
             done = retention_purge.preview(planned)
@@ -148,8 +138,7 @@ def purge(common: Common, user: User = None) -> int:
             progress = _progress(common)
             report = None if progress is None else lambda gone, total: progress(gone)
             done = retention_purge.apply(session, planned, on_progress=report)
-        console.answer("retention.purge/1", done, draw_purge)
-    return ExitCode.DONE
+        common.answer(done, draw_purge)
 
 
 def _progress(common: Common) -> Callable[[int], None] | None:

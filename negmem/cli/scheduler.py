@@ -32,7 +32,7 @@ Grace = Annotated[
 ]
 
 
-@command(app, "run", path="scheduler run")
+@command(app, "scheduler run")
 def run(
     common: Common, log_format: LogFormat = "text", once: Once = False, grace: Grace = 10.0
 ) -> int:
@@ -51,8 +51,7 @@ def run(
             why=f"got {log_format!r}",
             hint="negmem scheduler run --log-format json",
         )
-    with common.session() as session:
-        session.require_installed()
+    with common.installed() as session:
         scheduler = Scheduler(session, emit=_logger(common, log_format), grace_s=grace)
         before = {
             number: signal.signal(number, lambda n, frame: scheduler.stop(signal.Signals(n).name))
@@ -63,22 +62,21 @@ def run(
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
-        common.console.answer("scheduler.run/1", ended, draw_ended)
+        common.answer(ended, draw_ended)
     if ended.stopped_by == "SIGINT":
         return ExitCode.INTERRUPTED
     return ExitCode.ATTENTION if once and ended.failed else ExitCode.DONE
 
 
-@command(app, "status", path="scheduler status")
+@command(app, "scheduler status")
 def status(common: Common) -> int:
     """Say which process leads and what is due; exit 3 where none is alive."""
     from negmem.cli.render.scheduler import draw_status
     from negmem.core.scheduler import status as read_status
 
-    with common.session() as session:
-        session.require_installed()
+    with common.installed() as session:
         found = read_status(session)
-        common.console.answer("scheduler.status/1", found, draw_status)
+        common.answer(found, draw_status)
     return ExitCode.DONE if found.is_alive else ExitCode.ATTENTION
 
 

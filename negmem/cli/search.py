@@ -112,8 +112,7 @@ def search(
         "semantic_weight": semantic_weight,
         "keyword_weight": keyword_weight,
     }
-    with common.session() as session:
-        session.require_installed()
+    with common.installed() as session:
         answer = run(
             session,
             owner,
@@ -143,9 +142,7 @@ def search(
                 **asked,
             )
             answer = answer.model_copy(update={"why_not": standing})
-        common.console.answer(
-            "search/1", answer, lambda console, shown: draw_answer(console, shown, query, owner)
-        )
+        common.answer(answer, lambda console, shown: draw_answer(console, shown, query, owner))
     fell = [step for step in answer.fallbacks if strict or step.code != "no_match"]
     return ExitCode.ATTENTION if fell and (strict or level != "auto") else ExitCode.DONE
 

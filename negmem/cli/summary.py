@@ -17,7 +17,7 @@ Type = Annotated[
 ]
 
 
-@command(app, "show", path="summary show")
+@command(app, "summary show")
 def show(
     common: Common,
     user: User = None,
@@ -25,24 +25,22 @@ def show(
     summary_type: Type = None,
     limit: Limit = 20,
     offset: Offset = 0,
-) -> int:
+) -> None:
     """A user's summaries, each with how fresh it is and who wrote it."""
     from negmem.cli.render.summaries import draw_summaries
     from negmem.core import summaries
 
     owner = common.require_user(user)
-    with common.session() as session:
-        session.require_installed()
+    with common.installed() as session:
         found = summaries.show(
             session, owner, summary_type=summary_type, thread=thread, limit=limit, offset=offset
         )
-        common.console.answer("summary.show/1", found, draw_summaries)
+        common.answer(found, draw_summaries)
         if found.truncated:
             common.console.note(f"{len(found.summaries):,} of {found.total:,}")
-    return ExitCode.DONE
 
 
-@command(app, "refresh", path="summary refresh", writes=True)
+@command(app, "summary refresh", writes=True)
 def refresh(
     common: Common,
     user: User = None,
@@ -66,8 +64,7 @@ def refresh(
     from negmem.core import summaries
 
     owner = common.require_user(user)
-    with common.session() as session:
-        session.require_installed()
+    with common.installed() as session:
         done = summaries.refresh_by_hand(
             session,
             owner,
@@ -79,5 +76,5 @@ def refresh(
             max_cost_usd=max_cost,
             dry_run=common.dry_run,
         )
-        common.console.answer("summary.refresh/1", done, draw_refresh)
+        common.answer(done, draw_refresh)
     return ExitCode.ATTENTION if done.fell_back else ExitCode.DONE

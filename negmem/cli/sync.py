@@ -84,8 +84,7 @@ def sync(
 
         made = read_plan(plan)
         consent = made.consent
-    with common.session() as session:
-        session.require_installed()
+    with common.installed() as session:
         config = plan_config(session, take=consent.take)
         if config.decision == "apply":
             tell_effect(session, {one.name: one.after or "" for one in config.changes})
@@ -95,12 +94,12 @@ def sync(
             file, report = plan_for(session, consent)
             write_plan(plan_out, file)
             common.console.note(f"plan written; carry it out with: negmem sync --plan {plan_out}")
-            common.console.answer("sync/1", report, draw_sync)
+            common.answer(report, draw_sync)
             return ExitCode.DONE
         if not common.dry_run:
             _ask(common, session, consent)
         report = run(session, consent, dry_run=common.dry_run, plan_file=made)
-        common.console.answer("sync/1", report, draw_sync)
+        common.answer(report, draw_sync)
     needs_attention = bool(report.skipped or report.degraded_reasons)
     return ExitCode.ATTENTION if needs_attention and not common.dry_run else ExitCode.DONE
 

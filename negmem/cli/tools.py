@@ -28,35 +28,33 @@ Agent = Annotated[
 ]
 
 
-@command(app, "list", path="tools list")
-def list_(common: Common) -> int:
+@command(app, "tools list")
+def list_(common: Common) -> None:
     """All tools, and whether an agent gets them as configured."""
     from negmem.cli.render.tools import draw_list
     from negmem.core.tools import listing
 
     with common.session() as session:
-        common.console.answer("tools.list/1", listing.list_tools(session), draw_list)
-    return ExitCode.DONE
+        common.answer(listing.list_tools(session), draw_list)
 
 
-@command(app, "schema", path="tools schema")
+@command(app, "tools schema")
 def schema(
     common: Common,
     name: Annotated[
         str | None,
         typer.Argument(metavar="[NAME]", help="One tool; default: all that are offered."),
     ] = None,
-) -> int:
+) -> None:
     """OpenAI function schemas, as they go into the tools of a request."""
     from negmem.cli.render.tools import draw_schemas
     from negmem.core.tools import listing
 
     with common.session() as session:
-        common.console.answer("tools.schema/1", listing.schemas(session, name), draw_schemas)
-    return ExitCode.DONE
+        common.answer(listing.schemas(session, name), draw_schemas)
 
 
-@command(app, "call", path="tools call", writes=True)
+@command(app, "tools call", writes=True)
 def call(
     common: Common,
     name: Name,
@@ -83,5 +81,5 @@ def call(
         session.require_installed()
         bound = Bound(session, user=asking, namespace=namespace, thread=thread, agent=agent)
         answer = calling.call(session, bound, name, given, dry_run=common.dry_run)
-        common.console.answer("tools.call/1", answer, draw_answer)
+        common.answer(answer, draw_answer)
     return ExitCode.ATTENTION if answer.is_error else ExitCode.DONE

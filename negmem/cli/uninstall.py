@@ -30,7 +30,7 @@ def uninstall(common: Common) -> int:
         )
         found = installation.reach(session)
         if common.dry_run:
-            console.answer("uninstall/1", found, _draw)
+            common.answer(found, _draw)
             return ExitCode.DONE
         rows = sum(found.tables.values())
         console.confirm(
@@ -40,7 +40,7 @@ def uninstall(common: Common) -> int:
             + (f", and the roles {', '.join(found.roles)}" if found.roles else "")
             + "?"
         )
-        console.answer("uninstall/1", installation.uninstall(session), _draw)
+        common.answer(installation.uninstall(session), _draw)
     return ExitCode.DONE
 
 
