@@ -295,6 +295,15 @@ _IN_TURN: Rules = (
     (re.compile(r"\b(\d+)x(?= (?:a|per|each|every|dai|week|month))"), r"\1 times"),
     (re.compile(r"(\d|[一二两三四五六七八九十百千万]) ?个?人(?=[。，,.！!\s]|$)"), r"\1个"),
     *((pattern, _mark("day", day)) for pattern, day in _NAMED_DAY),
+    # a named day of a year is a date
+    (
+        re.compile(r" §day:(\d\d-\d\d)§ *(?:of |in |,)? ?((?:19|20)\d\d)(?!\d)"),
+        lambda m: f" {m[2]}-{m[1]} ",
+    ),
+    (
+        re.compile(r"(?<!\d)((?:19|20)\d\d)年?的? *§day:(\d\d-\d\d)§"),
+        lambda m: f" {m[1]}-{m[2]} ",
+    ),
     (_QUARTER, _quarter),
     (_HALF, _half),
     (_HALF_ZH, _half_zh),

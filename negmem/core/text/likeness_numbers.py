@@ -101,6 +101,11 @@ _SPELLINGS: dict[str, dict[str, int | Fraction]] = {
     "eur": {"euro eur 欧元 欧": 1},
     "usd": {"dollar usd 美元 美金": 1},
     "gbp": {"gbp 英镑": 1},
+    "twd": {"twd": 1},
+    "hkd": {"hkd 港币 港元": 1},
+    "jpy": {"jpy yen 日元 日币": 1},
+    "krw": {"krw 韩元": 1},
+    "chf": {"chf 瑞士法郎": 1},
     "%": {"% percent 个百分点": 1},
 }
 for _kind, _names in _SPELLINGS.items():

@@ -57,6 +57,13 @@ def _age(match: re.Match[str]) -> str:
     return f" §age:{said if said.isdecimal() else _number(said)}§ "
 
 
+def _and_a_half(match: re.Match[str]) -> str:
+    said = NUMBER_WORDS.sub(number_of_words, match[1])
+    if not said.isdecimal():
+        return match[0]
+    return str((2 * int(said) + 1) * _SCALES[match[2]] // 2)
+
+
 def _year_zh(match: re.Match[str]) -> str:
     return "".join(_number(char) for char in match[1]) + "年"
 
@@ -65,7 +72,27 @@ def _day_shift_zh(match: re.Match[str]) -> str:
     return f" {number_value(match[1]):02}:00到{number_value(match[2]) + 12:02}:00 "
 
 
+_DAY_SHORT = {"tues": "tuesday", "thur": "thursday", "thurs": "thursday", "weds": "wednesday"}
+_MONEY = {
+    "人民币": "元", "新台币": "twd", "台币": "twd", "港币": "港币", "港元": "港币", "美元": "美元", "美金": "美元", "欧元": "欧元",
+    "日元": "日元", "日币": "日元", "英镑": "英镑", "韩元": "韩元",
+}  # fmt: skip
+
 _BEFORE: Rules = (
+    # words in which a number word counts nothing
+    (re.compile(r"\bone (?=(?:must|should|shall|has to|needs? to|can|cannot|may|ought to)\b)"), ""),
+    (re.compile(r"\bsecond[- ]?hand\b"), "used"),
+    (re.compile(r"\bnot a single(?: one)?(?: of (?:them|the))?\b"), "none"),
+    (re.compile(r"\bnone of\b"), "none"),
+    (re.compile(r"\b(tues|thurs?|weds)\b\.?"), lambda m: _DAY_SHORT[m[1]]),
+    (re.compile(r"\b([a-z]+|\d+) and a half (hundred|thousand|million|billion)\b"), lambda m: _and_a_half(m)),
+    (re.compile(r"\bhalf a (thousand|million|billion)\b"), lambda m: f"0.5 {m[1]}"),
+    (re.compile(r"\b((?:half|quarter) (?:past|to) \w+) in the (morning|afternoon|evening)\b"), lambda m: f"{m[1]} {'am' if m[2] == 'morning' else 'pm'}"),
+    (re.compile(r"\b(\w+ o'clock) in the (morning|afternoon|evening)\b"), lambda m: f"{m[1]} {'am' if m[2] == 'morning' else 'pm'}"),
+    (re.compile(rf"({'|'.join(sorted(_MONEY, key=len, reverse=True))}) ?(\d[\d,.]*|{NUMERAL_ZH}+)(?:元|块钱?|圆)?"), lambda m: f"{m[2]}{_MONEY[m[1]]}"),
+    (re.compile(r"新?台币(?! ?\d)"), "twd"),
+    (re.compile("十一(?=长假|小长假|黄金周|假期|期间)"), "国庆"),
+    (re.compile("(国庆|春节|五一|元旦|中秋|端午|清明)(?:节)?(?:小?长假|黄金周|假期|假日|期间|假(?!日|期))"), r"\1假期"),
     # ages
     (re.compile(rf"\b(\d{{1,3}}|{NUMBER_WORDS.pattern[2:-2]})[- ]years?[- ]old\b"), _age),
     (re.compile(r"\bage(?:d)?(?: is| of|:)? (\d{1,3})\b(?! to|-)"), _age),
@@ -103,7 +130,7 @@ _BEFORE: Rules = (
     (re.compile(rf"({_N})月({_N})[日号]?{_TO}({_N})[日号]"), r"\1月\2日到\1月\3日"),
     (re.compile(r"(?<![\d/.-])(0?[1-9]|1[0-2])/((?:19|20)\d{2})(?![/\d])"), lambda m: f" §month:{m[2]}-{int(m[1])}§ "),
     (re.compile(r"(?<![\d/-])((?:19|20)\d{2})[-/](0[1-9]|1[0-2])(?![-/\d])"), lambda m: f" §month:{m[1]}-{int(m[2])}§ "),
-    (re.compile(rf"(?<!\d )(?<!st )(?<!nd )(?<!rd )(?<!th )(?<!of )\b({_MONTH})\.?,? ((?:19|20)\d{{2}})\b"), lambda m: f" §month:{m[2]}-{MONTHS[m[1]]}§ "),
+    (re.compile(rf"(?<!\d )(?<!st )(?<!nd )(?<!rd )(?<!th )(?<!of )\b({_MONTH})\.?,? (?:of )?((?:19|20)\d{{2}})\b"), lambda m: f" §month:{m[2]}-{MONTHS[m[1]]}§ "),
     (re.compile(rf"(每(?:个)?月)({_N})[日号]"), lambda m: f"{m[1]} §nth:{_number(m[2])}§ "),
     (re.compile(r"\bday one\b"), "first day"),
     (re.compile(rf"\b(?:(?:every|each|on|all) )?(?:weekdays?\b(?! off)|(?:monday|mon){_TO}(?:friday|fri)\b)|(?:每个?)?工作日|(?:每周|每个?|每星期)?(?:周|星期|礼拜)一{_TO}(?:周|星期|礼拜)?五"), " §weekly:1-5§ "),
@@ -111,7 +138,7 @@ _BEFORE: Rules = (
     (re.compile(r"\b(?:a )?quarter of an hour\b|一刻钟"), " 15 minutes "),
     (re.compile(rf"\b(for|within|in|after|lasts?|takes?|of|every|than|least|most|over|about|around) (?:a|an) ({_UNITS_EN})\b(?! (?:and|ago))"), r"\1 1 \2"),
     (re.compile(rf"\bonce (?=(?:{_ONCE_EN})\b)"), ""),
-    (re.compile(r"(每[天日周月年晚早][^，。,;；]{0,10}?)(?:一次|1次)(?!性)"), r"\1"),
+    (re.compile(r"(每(?:个?季度|[天日周月年晚早])[^，。,;；]{0,10}?)(?:一次|1次)(?!性)"), r"\1"),
 )  # fmt: skip
 _LATIN, _CHINESE = by_script(_BEFORE)
 _LATIN_WORD = re.compile("[a-z]{3}")
