@@ -23,7 +23,7 @@ def id_of(id: UUID | str) -> UUID:
     """A memory's id. Raises: UsageError where it is none."""
     from negmem.core.memories import parse_id
 
-    return id if isinstance(id, UUID) else parse_id(id)
+    return parse_id(id)
 
 
 def ids_of(ids: UUID | str | Iterable[UUID | str]) -> list[UUID]:

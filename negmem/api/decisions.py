@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 
 def _id(id: UUID | str) -> UUID:
-    from negmem.core.learning.items import parse_id
+    from negmem.core.text.ids import parsed_id
 
-    return parse_id(id, "decision", "mem.decision.list(user=…)")
+    return parsed_id(id, "decision", "mem.decision.list(user=…)")
 
 
 class Decisions(Noun):

@@ -132,13 +132,14 @@ class Entities(Noun):
         user: str | None = None,
     ) -> EntityChange:
         """A fact holds no more, and `text` instead; it stays stored, as superseded."""
-        from negmem.core.learning import entity_changes, items
+        from negmem.core.learning import entity_changes
+        from negmem.core.text.ids import parsed_id
 
         return entity_changes.replace_fact(
             self._owner.session,
             _asking(user),
             id,
-            items.parse_id(fact, "fact of an entity", "negmem entity show ID --json"),
+            parsed_id(fact, "fact of an entity", "negmem entity show ID --json"),
             text,
             entity_type=entity_type,
             namespace=namespace,
@@ -155,14 +156,15 @@ class Entities(Noun):
         user: str | None = None,
     ) -> EntityChange:
         """Take an entity, or a part of it, out of search and contexts; `undo` brings it back."""
-        from negmem.core.learning import entity_changes, items
+        from negmem.core.learning import entity_changes
+        from negmem.core.text.ids import parsed_id
 
         hint = "negmem entity show ID --json"
         return entity_changes.remove(
             self._owner.session,
             _asking(user),
             id,
-            part=None if part is None else items.parse_id(part, "part of an entity", hint),
+            part=None if part is None else parsed_id(part, "part of an entity", hint),
             reason=reason,
             entity_type=entity_type,
             namespace=namespace,

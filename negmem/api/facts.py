@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def _id(id: UUID | str) -> UUID:
     from negmem.core.facts import parse_id
 
-    return id if isinstance(id, UUID) else parse_id(id)
+    return parse_id(id)
 
 
 def _ids(ids: UUID | str | Iterable[UUID | str]) -> list[UUID]:
@@ -34,7 +34,7 @@ def _ids(ids: UUID | str | Iterable[UUID | str]) -> list[UUID]:
 def _conflict_id(id: UUID | str) -> UUID:
     from negmem.core.conflicts import parse_id
 
-    return id if isinstance(id, UUID) else parse_id(id)
+    return parse_id(id)
 
 
 class Facts(Noun):

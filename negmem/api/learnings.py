@@ -23,9 +23,9 @@ def _asking(user: str | None) -> str | None:
 
 
 def _id(id: UUID | str) -> UUID:
-    from negmem.core.learning.items import parse_id
+    from negmem.core.text.ids import parsed_id
 
-    return parse_id(id, "learning", "mem.learn.list()")
+    return parsed_id(id, "learning", "mem.learn.list()")
 
 
 class Learnings(Noun):

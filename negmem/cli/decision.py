@@ -21,9 +21,9 @@ Type = Annotated[
 
 
 def _id(text: str) -> UUID:
-    from negmem.core.learning.items import parse_id
+    from negmem.core.text.ids import parsed_id
 
-    return parse_id(text, "decision", "negmem decision list --user NAME")
+    return parsed_id(text, "decision", "negmem decision list --user NAME")
 
 
 @command(app, "decision add", writes=True)

@@ -183,7 +183,8 @@ def replace(
 ) -> None:
     """A fact holds no more; it stays stored, as superseded."""
     from negmem.cli.render.entities import draw_change
-    from negmem.core.learning import entity_changes, items
+    from negmem.core.learning import entity_changes
+    from negmem.core.text.ids import parsed_id
 
     asking = common.checked_user(user)
     with common.installed() as session:
@@ -191,7 +192,7 @@ def replace(
             session,
             asking,
             id,
-            items.parse_id(fact, "fact of an entity", "negmem entity show ID --json"),
+            parsed_id(fact, "fact of an entity", "negmem entity show ID --json"),
             text,
             entity_type=type,
             namespace=namespace,
@@ -217,11 +218,12 @@ def rm(
 ) -> None:
     """Take an entity, or a part of it, out of search and contexts; undo brings it back."""
     from negmem.cli.render.entities import draw_change
-    from negmem.core.learning import entity_changes, items
+    from negmem.core.learning import entity_changes
+    from negmem.core.text.ids import parsed_id
 
     asking = common.checked_user(user)
     hint = "negmem entity show ID --json"
-    one = None if part is None else items.parse_id(part, "part of an entity", hint)
+    one = None if part is None else parsed_id(part, "part of an entity", hint)
     with common.installed() as session:
         done = entity_changes.remove(
             session,

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from negmem.cli.options import Common, Limit, Offset, User, command, new_app
+
+if TYPE_CHECKING:
+    from uuid import UUID
 
 app = new_app("Learned knowledge: lessons, searched before they are saved.")
 
@@ -22,6 +25,12 @@ Expected = Annotated[
     int | None,
     typer.Option("--expected-version", metavar="N", min=1, help="Refuse if it changed."),
 ]
+
+
+def _id(text: str) -> UUID:
+    from negmem.core.text.ids import parsed_id
+
+    return parsed_id(text, "learning", "negmem learn list")
 
 
 @command(app, "learn save", writes=True)
@@ -115,10 +124,8 @@ def show(common: Common, id: Id, user: User = None) -> None:
     """One lesson, the turns of --user it rests on, who added it and who changed it."""
     from negmem.cli.render.learnings import draw_shown
     from negmem.core.learning import learnings
-    from negmem.core.learning.items import parse_id
 
-    asking = common.checked_user(user)
-    wanted = parse_id(id, "learning", "negmem learn list")
+    asking, wanted = common.checked_user(user), _id(id)
     with common.installed() as session:
         common.answer(learnings.show(session, asking, wanted), draw_shown)
 
@@ -144,10 +151,8 @@ def edit(
     """Change a lesson; what it said before is kept. --tag gives all its tags anew."""
     from negmem.cli.render.learnings import draw_change
     from negmem.core.learning import learnings
-    from negmem.core.learning.items import parse_id
 
-    asking = common.checked_user(user)
-    wanted = parse_id(id, "learning", "negmem learn list")
+    asking, wanted = common.checked_user(user), _id(id)
     with common.installed() as session:
         done = learnings.edit(
             session,
@@ -176,10 +181,8 @@ def remove(
     """Take a lesson out of search and contexts; `learn undo` brings it back."""
     from negmem.cli.render.learnings import draw_change
     from negmem.core.learning import learnings
-    from negmem.core.learning.items import parse_id
 
-    asking = common.checked_user(user)
-    wanted = parse_id(id, "learning", "negmem learn list")
+    asking, wanted = common.checked_user(user), _id(id)
     with common.installed() as session:
         done = learnings.remove(
             session,
@@ -197,10 +200,8 @@ def versions(common: Common, id: Id, user: User = None) -> None:
     """What a lesson said before, oldest first."""
     from negmem.cli.render.learnings import draw_versions
     from negmem.core.learning import learnings
-    from negmem.core.learning.items import parse_id
 
-    asking = common.checked_user(user)
-    wanted = parse_id(id, "learning", "negmem learn list")
+    asking, wanted = common.checked_user(user), _id(id)
     with common.installed() as session:
         common.answer(learnings.versions(session, asking, wanted), draw_versions)
 
@@ -210,10 +211,8 @@ def undo(common: Common, id: Id, user: User = None) -> None:
     """Take the last change back: an edit, a removal, or an undo."""
     from negmem.cli.render.learnings import draw_change
     from negmem.core.learning import learnings
-    from negmem.core.learning.items import parse_id
 
-    asking = common.checked_user(user)
-    wanted = parse_id(id, "learning", "negmem learn list")
+    asking, wanted = common.checked_user(user), _id(id)
     with common.installed() as session:
         done = learnings.undo(session, asking, wanted, dry_run=common.dry_run)
         common.answer(done, draw_change)

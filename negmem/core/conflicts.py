@@ -14,25 +14,18 @@ from negmem.core.pii import gated, gated_write
 from negmem.core.review import refuse_past_review
 from negmem.core.session import Session
 from negmem.core.text.fact_words import fact_text
+from negmem.core.text.ids import parsed_id
+from negmem.core.text.pages import check_page
 from negmem.core.text.profile_names import PROFILE
 from negmem.errors import NegmemError, UsageError
 
 STATUSES = ("open", "resolved")
 DETECTORS = ("key_collision", "embedding", "model")
-_MAX_ROWS = 2**31 - 1
 
 
-def parse_id(text: str) -> UUID:
+def parse_id(text: str | UUID) -> UUID:
     """A conflict's id. Raises: UsageError `id_malformed`."""
-    try:
-        return UUID(str(text))
-    except ValueError:
-        raise UsageError(
-            "id_malformed",
-            f"{str(text)[:60]!r} is no id of a conflict",
-            why="an id is a UUID such as 9f2c1d4e-…",
-            hint="negmem conflict list --user NAME",
-        ) from None
+    return parsed_id(text, "conflict", "negmem conflict list --user NAME")
 
 
 def owner_of(session: Session, conflict_id: UUID) -> str:
@@ -98,17 +91,9 @@ def list_conflicts(
                 why=f"{flag} takes {', '.join(known)}",
                 hint=f"{flag} {known[0]}",
             )
-    if not (1 <= limit <= _MAX_ROWS and 0 <= offset <= _MAX_ROWS):
-        raise UsageError(
-            "limit_invalid",
-            "no list goes so far",
-            why=f"--limit from 1, --offset from 0, each at most {_MAX_ROWS:,}; got {limit:,} and"
-            f" {offset:,}",
-            hint="negmem conflict list --user NAME --limit 100",
-        )
+    check_page(limit, offset, "negmem conflict list --user NAME --limit 100")
     scope = {"user_id": user, "app_name": session.app}
-    if session.database.row("memory", "user_known", scope) is None:
-        session.warn("user_unknown", f'app "{session.app}" knows no user "{user}"')
+    session.knows_user(user)
     rows = session.database.rows(
         "conflicts",
         "list",

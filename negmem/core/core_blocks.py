@@ -59,8 +59,8 @@ def show(
         "thread": thread,
         "label": label,
     }
-    if user is not None and session.database.row("memory", "user_known", params) is None:
-        session.warn("user_unknown", f'app "{session.app}" knows no user "{user}"')
+    if user is not None:
+        session.knows_user(user)
     blocks = [CoreBlock(**row) for row in session.database.rows("core_blocks", "list", params)]
     versions: list[CoreBlockVersion] = []
     if history:

@@ -61,8 +61,7 @@ def search_facts(
     if fact_type is not None:
         check_name(fact_type, "type of fact")
     scope = {"user_id": user, "app_name": session.app}
-    if session.database.row("memory", "user_known", scope) is None:
-        session.warn("user_unknown", f'app "{session.app}" knows no user "{user}"')
+    session.knows_user(user)
     vector, reason = (None, None) if level == "keyword" else _vector(session, text)
     if level == "vector":
         weights = (1.0, 0.0)

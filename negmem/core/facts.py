@@ -34,11 +34,11 @@ from negmem.core.pii import gated, gated_write
 from negmem.core.review import reviewed
 from negmem.core.session import Session
 from negmem.core.text import profile_names
+from negmem.core.text.ids import parsed_id
 from negmem.core.text.moments import in_utc
 from negmem.core.text.names import check_name, check_note
+from negmem.core.text.pages import check_page
 from negmem.errors import NegmemError, UsageError
-
-_MAX_ROWS = 2**31 - 1
 
 
 @gated_write
@@ -123,17 +123,9 @@ class _RolledBackError(Exception):
     """Ends a transaction that only looked."""
 
 
-def parse_id(text: str) -> UUID:
+def parse_id(text: str | UUID) -> UUID:
     """A fact's id. Raises: UsageError `id_malformed`."""
-    try:
-        return UUID(str(text))
-    except ValueError:
-        raise UsageError(
-            "id_malformed",
-            f"{str(text)[:60]!r} is no id of a fact",
-            why="an id is a UUID such as 9f2c1d4e-…",
-            hint="negmem fact list --user NAME",
-        ) from None
+    return parsed_id(text, "fact", "negmem fact list --user NAME")
 
 
 def owner_of(session: Session, ids: Sequence[UUID]) -> str:
@@ -198,18 +190,11 @@ def list_facts(
     it. `removed` lists those that were removed instead.
     Raises: UsageError `limit_invalid`, `name_invalid`, `moment_malformed`.
     """
-    if not (1 <= limit <= _MAX_ROWS and 0 <= offset <= _MAX_ROWS):
-        raise UsageError(
-            "limit_invalid",
-            "no list goes so far",
-            why=f"--limit from 1, --offset from 0, each at most {_MAX_ROWS:,}; got {limit:,} and"
-            f" {offset:,}",
-            hint="negmem fact list --user NAME --limit 100",
-        )
+    check_page(limit, offset, "negmem fact list --user NAME --limit 100")
     for name, what in ((fact_type, "type of fact"), (key, "key of a fact"), (thread, "thread")):
         if name is not None:
             check_name(name, what)
-    _user_known(session, user)
+    session.knows_user(user)
     true_at, known_at = in_utc(as_of, "as_of"), in_utc(believed_at, "believed_at")
     params = {
         "user_id": user,
@@ -240,12 +225,6 @@ def list_facts(
 def _names(session: Session, key: str | None) -> list[str] | None:
     """The names of the profile's field that a key is, itself among them."""
     return None if key is None else profile_names_of(session).keys_of(key)
-
-
-def _user_known(session: Session, user: str) -> None:
-    scope = {"user_id": user, "app_name": session.app}
-    if session.database.row("memory", "user_known", scope) is None:
-        session.warn("user_unknown", f'app "{session.app}" knows no user "{user}"')
 
 
 def find_key(session: Session, user: str, key: str, fact_type: str | None = None) -> UUID:

@@ -31,13 +31,14 @@ from negmem.core.on_trail import record_rectified
 from negmem.core.pii import gated, gated_write, guard_of
 from negmem.core.review import reviewed
 from negmem.core.session import Session
+from negmem.core.text.ids import parsed_id
 from negmem.core.text.indexed import embedded_text
 from negmem.core.text.moments import in_utc, said_at
 from negmem.core.text.names import check_name, check_note
+from negmem.core.text.pages import check_page
 from negmem.db.memories import mark_memories
 from negmem.errors import NegmemError, UsageError
 
-_MAX_ROWS = 2**31 - 1
 _TAIL = re.compile(r"…?[0-9a-f]{8}\Z")
 
 
@@ -45,18 +46,12 @@ def _scope(session: Session, user: str) -> dict[str, Any]:
     return {"user_id": user, "app_name": session.app}
 
 
-def parse_id(text: str) -> UUID:
+def parse_id(text: str | UUID) -> UUID:
     """A memory's id. Raises: UsageError `id_malformed`."""
-    try:
-        return UUID(str(text))
-    except ValueError:
-        raise UsageError(
-            "id_malformed",
-            f"{str(text)[:60]!r} is no id of a memory",
-            why="an id is a UUID such as 9f2c1d4e-…"
-            + ("; this is the end of one, as contexts show it" if _TAIL.match(str(text)) else ""),
-            hint="negmem memory list --user NAME",
-        ) from None
+    why = "an id is a UUID such as 9f2c1d4e-…"
+    if _TAIL.match(str(text)):
+        why += "; this is the end of one, as contexts show it"
+    return parsed_id(text, "memory", "negmem memory list --user NAME", why)
 
 
 def check_type(memory_type: str) -> str:
@@ -98,14 +93,6 @@ def owner_of(session: Session, ids: Sequence[UUID]) -> str:
             hint="name one with --user",
         )
     return str(users[0])
-
-
-def user_known(session: Session, user: str) -> bool:
-    """Whether the app knows this user; warns `user_unknown` if not."""
-    if session.database.row("memory", "user_known", _scope(session, user)) is not None:
-        return True
-    session.warn("user_unknown", f'app "{session.app}" knows no user "{user}"')
-    return False
 
 
 @gated_write
@@ -222,15 +209,8 @@ def list_memories(
         check_type(memory_type)
     if thread is not None:
         check_name(thread, "thread")
-    if not (1 <= limit <= _MAX_ROWS and 0 <= offset <= _MAX_ROWS):
-        raise UsageError(
-            "limit_invalid",
-            "no list goes so far",
-            why=f"--limit from 1, --offset from 0, each at most {_MAX_ROWS:,}; got {limit:,} and"
-            f" {offset:,}",
-            hint="negmem memory list --user NAME --limit 100",
-        )
-    user_known(session, user)
+    check_page(limit, offset, "negmem memory list --user NAME --limit 100")
+    session.knows_user(user)
     params = {
         **_scope(session, user),
         "memory_type": memory_type,

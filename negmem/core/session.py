@@ -78,6 +78,14 @@ class Session:
         if entry not in self.warnings:
             self.warnings.append(entry)
 
+    def knows_user(self, user: str) -> bool:
+        """Whether the app knows this user; warns `user_unknown` if not."""
+        scope = {"user_id": user, "app_name": self.app}
+        if self.database.row("memory", "user_known", scope) is not None:
+            return True
+        self.warn("user_unknown", f'app "{self.app}" knows no user "{user}"')
+        return False
+
     def _warn_of_one_user(self) -> None:
         if self.database.facts.sees_no_rows:
             self.warn(

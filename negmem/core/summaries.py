@@ -23,6 +23,7 @@ from negmem.core.pii import gated, gated_write, guard_of
 from negmem.core.session import Session
 from negmem.core.text.digest import plain_line
 from negmem.core.text.names import check_name
+from negmem.core.text.pages import check_page
 from negmem.core.text.summary_texts import (
     PROFILE_SECTIONS,
     SESSION_SECTIONS,
@@ -53,7 +54,6 @@ _TURN_CHARS = 400
 _RETRY_MODEL_AFTER_S = 24 * 3600
 _CHANGED = "its sources changed"
 _TRIES = 3
-_MAX_ROWS = 2**31 - 1
 _REASON_CHARS = 300
 
 
@@ -89,16 +89,9 @@ def show(
     Raises: UsageError `summary_type_unknown`, `name_invalid`, `thread_unknown`, `limit_invalid`.
     """
     _check_type(summary_type)
-    if not (1 <= limit <= _MAX_ROWS and 0 <= offset <= _MAX_ROWS):
-        raise UsageError(
-            "limit_invalid",
-            "no list goes so far",
-            why=f"--limit from 1, --offset from 0, each at most {_MAX_ROWS:,}",
-            hint="negmem summary show --user NAME --limit 100",
-        )
+    check_page(limit, offset, "negmem summary show --user NAME --limit 100")
     scope = _scope(session, user)
-    if session.database.row("memory", "user_known", scope) is None:
-        session.warn("user_unknown", f'app "{session.app}" knows no user "{user}"')
+    if not session.knows_user(user):
         return Summaries(summaries=[], total=0, truncated=False)
     thread_id = None if thread is None else thread_of(session, user, thread)
     page = {"row_limit": limit, "row_offset": offset}
@@ -288,8 +281,7 @@ def refresh_by_hand(
             why="llm.model is null",
             hint="negmem config set llm.model NAME    or --extractor pattern",
         )
-    if session.database.row("memory", "user_known", _scope(session, user)) is None:
-        session.warn("user_unknown", f'app "{session.app}" knows no user "{user}"')
+    session.knows_user(user)
     done = refresh_changed(
         session,
         user,

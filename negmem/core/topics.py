@@ -11,8 +11,8 @@ from uuid import UUID
 from negmem.core.models.association import Topic, TopicList
 from negmem.core.pii import gated
 from negmem.core.session import Session
+from negmem.core.text.pages import check_page
 from negmem.core.text.topic_labels import topic_label, word_counts
-from negmem.errors import UsageError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,7 +25,6 @@ BATCH = 200
 _PENDING = 10_000
 _LABELLED_FROM = 50
 _BACKGROUND = 300
-_MAX_ROWS = 2**31 - 1
 
 
 @dataclass(frozen=True)
@@ -52,16 +51,9 @@ def list_topics(session: Session, user: str, *, limit: int = 20, offset: int = 0
 
     Raises: UsageError `limit_invalid`.
     """
-    if not (1 <= limit <= _MAX_ROWS and 0 <= offset <= _MAX_ROWS):
-        raise UsageError(
-            "limit_invalid",
-            "no list goes so far",
-            why=f"--limit from 1, --offset from 0, each at most {_MAX_ROWS:,}",
-            hint="negmem memory topics --user NAME --limit 100",
-        )
+    check_page(limit, offset, "negmem memory topics --user NAME --limit 100")
     scope = {"user_id": user, "app_name": session.app}
-    if session.database.row("memory", "user_known", scope) is None:
-        session.warn("user_unknown", f'app "{session.app}" knows no user "{user}"')
+    session.knows_user(user)
     params = {**scope, "row_limit": limit, "row_offset": offset}
     rows = session.database.rows("topics", "list", params)
     total = int(rows[0].pop("total")) if rows else 0

@@ -96,9 +96,7 @@ def scope_of(
                 hint="negmem consolidate --user NAME --thread NAME",
             )
         return scope
-    known = {"user_id": user, "app_name": session.app}
-    if session.database.row("memory", "user_known", known) is None:
-        session.warn("user_unknown", f'app "{session.app}" knows no user "{user}"')
+    if not session.knows_user(user):
         return None
     if thread is None:
         return scope

@@ -56,8 +56,7 @@ def disclose(
     """
     check_may_see(session, user)
     scope = {"user_id": user, "app_name": session.app}
-    if session.database.row("memory", "user_known", scope) is None:
-        session.warn("user_unknown", f'app "{session.app}" knows no user "{user}"')
+    session.knows_user(user)
     counts: list[Reached] = []
     reads = 0
     with new_file(path) as write, session.database.transaction(read_only=True):

@@ -57,8 +57,7 @@ def export(
     """
     check_may_see(session, user)
     scope = {"user_id": user, "app_name": session.app}
-    if session.database.row("memory", "user_known", scope) is None:
-        session.warn("user_unknown", f'app "{session.app}" knows no user "{user}"')
+    session.knows_user(user)
     whole = hashlib.sha256()
     tables: list[ExportedTable] = []
     rows = 0

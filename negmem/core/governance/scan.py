@@ -139,9 +139,7 @@ def check_kinds(kinds: Sequence[str] | None) -> frozenset[str]:
 def check_user(session: Session, user: str | None) -> None:
     """Warns `user_unknown`."""
     if user is not None:
-        scope = {"user_id": user, "app_name": session.app}
-        if session.database.row("memory", "user_known", scope) is None:
-            session.warn("user_unknown", f'app "{session.app}" knows no user "{user}"')
+        session.knows_user(user)
 
 
 def check_rows(max_rows: int) -> None:

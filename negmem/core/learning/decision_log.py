@@ -10,7 +10,6 @@ from negmem.core.holds import check_may_delete
 from negmem.core.learning import items
 from negmem.core.learning.access import Owner
 from negmem.core.learning.origins import changes_of, origins_of
-from negmem.core.memories import user_known
 from negmem.core.models.decision import (
     QUALITIES,
     AgentDecision,
@@ -228,7 +227,7 @@ def list_decisions(
     """
     found = _page(session, user, query, decision_type, agent, days, removed, limit, offset)
     if not found.total and not offset:
-        user_known(session, user)
+        session.knows_user(user)
     return found
 
 

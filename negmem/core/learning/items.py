@@ -15,6 +15,7 @@ from negmem.core.learning.access import Owner
 from negmem.core.models.learning import ItemVersion
 from negmem.core.on_trail import record_rectified, record_removed
 from negmem.core.session import Session
+from negmem.core.text import pages
 from negmem.core.text.clean import TextRefusedError, clean_text
 from negmem.errors import NegmemError, UsageError
 
@@ -218,14 +219,7 @@ def cite(
 
 def check_page(limit: int, offset: int) -> None:
     """Raises: UsageError `limit_invalid`."""
-    if limit < 1 or offset < 0 or limit + offset > MAX_ROWS:
-        raise UsageError(
-            "limit_invalid",
-            "no list goes so far",
-            why=f"--limit from 1, --offset from 0, together at most {MAX_ROWS:,}; got {limit:,} and"
-            f" {offset:,}",
-            hint="--limit 100",
-        )
+    pages.check_page(limit, offset, "--limit 100", MAX_ROWS)
 
 
 def check_version(expected: int | None, stands: int, what: str, hint: str) -> None:
@@ -237,21 +231,6 @@ def check_version(expected: int | None, stands: int, what: str, hint: str) -> No
             why=f"version {expected} was expected, it is {stands}",
             hint=hint,
         )
-
-
-def parse_id(text: str | UUID, what: str, hint: str) -> UUID:
-    """An id. Raises: UsageError `id_malformed`."""
-    if isinstance(text, UUID):
-        return text
-    try:
-        return UUID(str(text))
-    except ValueError:
-        raise UsageError(
-            "id_malformed",
-            f"{str(text)[:60]!r} is no id of a {what}",
-            why="an id is a UUID such as 9f2c1d4e-…",
-            hint=hint,
-        ) from None
 
 
 def ask_words(session: Session, query: str) -> tuple[str, str | None, str, str | None]:

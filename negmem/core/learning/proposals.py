@@ -29,6 +29,7 @@ from negmem.core.models.proposal import (
 from negmem.core.pii import gated
 from negmem.core.review import ACTS, OPS, STORES, WAITING, Act, Acting, Target, acting, applying
 from negmem.core.session import Session
+from negmem.core.text.ids import parsed_id
 from negmem.db.connect import Database
 from negmem.db.failures import DatabaseError
 from negmem.errors import NegmemError, UsageError
@@ -253,7 +254,7 @@ def count_waiting(session: Session, user: str) -> int:
 
 def parse_id(text: str | UUID) -> UUID:
     """A proposal's id. Raises: UsageError `id_malformed`."""
-    return items.parse_id(text, "proposal", "negmem proposals list")
+    return parsed_id(text, "proposal", "negmem proposals list")
 
 
 def _rows(
