@@ -1713,7 +1713,7 @@ complete -c negmem -n '__negmem_at "search"' -l where -x -d 'In the metadata; ma
 complete -c negmem -n '__negmem_at "search"' -l semantic-weight -x -d 'Of the vectors. Default: as configured.'
 complete -c negmem -n '__negmem_at "search"' -l keyword-weight -x -d 'Of the words. Default: as configured.'
 complete -c negmem -n '__negmem_at "search"' -l explain -d 'What each part adds to a score; the plan.'
-complete -c negmem -n '__negmem_at "search"' -l why-not -x -d 'Why this memory is not there; records nothing.'
+complete -c negmem -n '__negmem_at "search"' -l why-not -x -d 'Why this memory or fact is not there; records nothing.'
 complete -c negmem -n '__negmem_at "search"' -l strict -d 'Exit 3 when the search fell to a lower level.'
 complete -c negmem -n '__negmem_at "search"' -l no-record -d 'Count no access, write no log.'
 complete -c negmem -n '__negmem_at "search"' -l dsn -x -d 'Connection string or URL. (env: NEGMEM_DSN)'

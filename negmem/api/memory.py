@@ -263,13 +263,16 @@ class Memory:
         keyword_weight: float | None = None,
         explain: bool = False,
         record: bool = True,
+        why_not: UUID | str | None = None,
     ) -> SearchAnswer:
         """What of a user's memories and facts answers a question, best first.
 
         `since` and `until` bound when it was said; `as_of` asks for what had been said and was true then;
         `where` is metadata that must be there. A fall to a lower level stands in `fallbacks` with its
-        reason.
+        reason. `why_not` names a memory or fact that was expected: the answer's `why_not` tells where it
+        stands and what would bring it in, and nothing is recorded.
         """
+        from negmem.core.memories import parse_id
         from negmem.core.retrieval.as_of import search_at
         from negmem.core.retrieval.search import Filters
 
@@ -287,6 +290,7 @@ class Memory:
             keyword_weight=keyword_weight,
             explain=explain,
             record=record,
+            why_not=None if why_not is None else parse_id(str(why_not)),
         )
 
     def context(

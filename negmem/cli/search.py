@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -78,7 +78,7 @@ def search(
     why_not: Annotated[
         str | None,
         typer.Option(
-            "--why-not", metavar="ID", help="Why this memory is not there; records nothing."
+            "--why-not", metavar="ID", help="Why this memory or fact is not there; records nothing."
         ),
     ] = None,
     strict: Annotated[
@@ -107,11 +107,6 @@ def search(
         from negmem.core.memories import parse_id
 
         wanted = parse_id(why_not)
-    asked: dict[str, Any] = {
-        "level": level,
-        "semantic_weight": semantic_weight,
-        "keyword_weight": keyword_weight,
-    }
     with common.installed() as session:
         answer = run(
             session,
@@ -123,25 +118,12 @@ def search(
             kinds=_names(kinds),
             filters=filters,
             explain=explain,
-            record=not (no_record or wanted),
-            **asked,
+            record=not no_record,
+            why_not=wanted,
+            level=level,
+            semantic_weight=semantic_weight,
+            keyword_weight=keyword_weight,
         )
-        if wanted is not None:
-            from negmem.core.retrieval.why_not import why_not as look_for
-
-            standing = look_for(
-                session,
-                owner,
-                query,
-                wanted,
-                answer,
-                limit=limit or session.config.retrieval.limit,
-                offset=offset,
-                kinds=_names(kinds),
-                filters=filters.by(day),
-                **asked,
-            )
-            answer = answer.model_copy(update={"why_not": standing})
         common.answer(answer, lambda console, shown: draw_answer(console, shown, query, owner))
     fell = [step for step in answer.fallbacks if strict or step.code != "no_match"]
     return ExitCode.ATTENTION if fell and (strict or level != "auto") else ExitCode.DONE

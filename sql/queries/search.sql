@@ -30,8 +30,9 @@ SELECT :"schema".text_terms(%(query)s::text, false) = '{}' AND :"schema".text_te
 
 -- name: why_not
 -- params: user_id, app_name, query, id, kinds, types, thread, since, until, metadata
--- returns: what stands in the way of one memory; no row: it is not this user's
-SELECT m.id, m.content, m.deleted_at, m.deleted_reason, m.memory_type AS type, m.occurred_at, m.metadata,
+-- returns: what stands in the way of one memory or fact; no row: it is not this user's
+SELECT 'memory' AS kind, m.deleted_at, m.deleted_reason, m.memory_type AS type, m.occurred_at AS moment, m.metadata,
+    'active' AS status, NULL::timestamptz AS valid_from, NULL::timestamptz AS valid_until, now() AS now,
     (SELECT t.external_id FROM :"schema".threads AS t
      WHERE t.user_id = m.user_id AND t.app_name = m.app_name AND t.id = m.thread_id) AS thread,
     (m.id = ANY (:"schema".allowed_items(%(user_id)s::text, %(app_name)s::text, %(kinds)s::text[],
@@ -39,10 +40,29 @@ SELECT m.id, m.content, m.deleted_at, m.deleted_reason, m.memory_type AS type, m
         IS FALSE AS is_filtered,
     EXISTS (
         SELECT 1 FROM :"schema".memory_vectors AS v
+        JOIN :"schema".embedding_models AS e ON e.id = v.model_id AND e.status = 'active'
         WHERE v.user_id = m.user_id AND v.app_name = m.app_name AND v.memory_id = m.id AND v.live) AS has_vector,
     EXISTS (
         SELECT 1 FROM :"schema".memory_terms AS t
         WHERE t.user_id = m.user_id AND t.app_name = m.app_name AND t.memory_id = m.id
             AND t.term = ANY (:"schema".text_terms(%(query)s::text))) AS shares_terms
 FROM :"schema".memories AS m
-WHERE m.user_id = %(user_id)s::varchar AND m.app_name = %(app_name)s::varchar AND m.id = %(id)s::uuid;
+WHERE m.user_id = %(user_id)s::varchar AND m.app_name = %(app_name)s::varchar AND m.id = %(id)s::uuid
+UNION ALL
+SELECT 'fact', f.deleted_at, f.deleted_reason, f.fact_type, f.valid_from, f.metadata,
+    f.status, f.valid_from, f.valid_until, now(),
+    (SELECT t.external_id FROM :"schema".threads AS t
+     WHERE t.user_id = f.user_id AND t.app_name = f.app_name AND t.id = f.thread_id),
+    (f.id = ANY (:"schema".allowed_items(%(user_id)s::text, %(app_name)s::text, %(kinds)s::text[],
+        %(types)s::text[], %(thread)s::text, %(since)s::timestamptz, %(until)s::timestamptz, %(metadata)s::text::jsonb)))
+        IS FALSE,
+    EXISTS (
+        SELECT 1 FROM :"schema".fact_vectors AS v
+        JOIN :"schema".embedding_models AS e ON e.id = v.model_id AND e.status = 'active'
+        WHERE v.user_id = f.user_id AND v.app_name = f.app_name AND v.fact_id = f.id AND v.live),
+    EXISTS (
+        SELECT 1 FROM :"schema".fact_terms AS t
+        WHERE t.user_id = f.user_id AND t.app_name = f.app_name AND t.fact_id = f.id
+            AND t.term = ANY (:"schema".text_terms(%(query)s::text)))
+FROM :"schema".facts AS f
+WHERE f.user_id = %(user_id)s::varchar AND f.app_name = %(app_name)s::varchar AND f.id = %(id)s::uuid;

@@ -125,6 +125,7 @@ NO_TEXT = {
     "retrieval.context.select": "through the gate of those that call it",
     "retrieval.feedback": "ids",
     "retrieval.metrics": "figures",
+    "retrieval.obstacles": "a state, options and reasons",
     "retrieval.why_not": "ids, ranks and reasons",
 }
 # Commands that show text of a user, and those that show none; an export is refused to who may not see all of it.

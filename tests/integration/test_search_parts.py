@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
+from uuid import UUID
 
 import pytest
 
-from negmem.core.models.retrieval import SearchAnswer
+import negmem
+from negmem.core import facts
+from negmem.core.models.retrieval import SearchAnswer, WhyNot
+from negmem.core.retrieval.as_of import search_at
+from negmem.core.retrieval.search import Filters
 from negmem.core.retrieval.why_not import why_not
 from negmem.core.session import Session
 from tests.support.databases import TestDatabase
 from tests.support.embedder import FakeEmbedder, hash_vector
 from tests.support.ingesting import ingest_file, session_on, write_lines
-from tests.support.searching import ask
+from tests.support.searching import START, ask, remember_talk
 
 PARTS = (
     *("semantic_part", "keyword_part", "neighbours_part", "session_part"),
@@ -139,3 +146,50 @@ def test_why_not_tells_each_arm_and_what_would_help(session: Session) -> None:
     assert told.state == "ranked_below" and told.rank == 4 and told.remedies[0] == "--limit 4"
     assert told.semantic_rank is not None and told.last_score == shown.results[0].score
     assert told.keyword_rank is None
+
+
+def test_what_why_not_advises_brings_it_in(session: Session, database: TestDatabase) -> None:
+    talk = [(str(n % 2 or "b"), f"the boat number {n}, river trip {n % 7}") for n in range(90)]
+    remember_talk(session, *talk, thread="boats")
+    old = facts.set_fact(session, "ada", "preference", "boat", "a red canoe").fact
+    facts.set_fact(session, "ada", "preference", "boat", "a green kayak")
+    assert old is not None
+    asked: dict[str, Any] = {"as_of": None, "record": False}
+    every = search_at(session, "ada", "which river trip?", limit=90, **asked).results
+    for wanted in [*every[3::17], every[-1]]:
+        page = {"limit": 3, **asked}
+        told = search_at(session, "ada", "which river trip?", why_not=wanted.id, **page).why_not
+        assert told is not None and told.state in ("found", "ranked_below")
+        if told.state == "ranked_below":
+            option, limit = told.remedies[0].split()
+            again = search_at(session, "ada", "which river trip?", **{**page, "limit": int(limit)})
+            assert option == "--limit" and wanted.id in [one.id for one in again.results]
+
+    def advice(item: UUID, question: str = "canoe", **changed: Any) -> WhyNot:
+        found = search_at(
+            session, "ada", question, **{**asked, "limit": 2, **changed}, why_not=item
+        ).why_not
+        assert found is not None
+        return found
+
+    past = advice(old.id)
+    assert (past.kind, past.state) == ("fact", "superseded")
+    day = datetime.fromisoformat(past.remedies[0].split()[1].replace("Z", "+00:00"))
+    then = search_at(session, "ada", "canoe", as_of=day, limit=2, record=False)
+    assert old.id in [one.id for one in then.results]
+    turn = every[0].id
+    out = advice(turn, filters=Filters(types=["core"], thread="none", where={"speaker": "nobody"}))
+    assert out.reason == "it is kept out by --type, --thread and --where"
+    assert out.remedies[0].startswith("without --type, --thread and --where")
+    assert advice(turn, kinds=("fact",)).remedies[0].startswith("--kind fact,memory")
+    early = advice(turn, as_of=START - timedelta(days=1))
+    assert early.state == "filtered" and early.remedies[0].startswith("without --as-of")
+    by_words = advice(turn, question="小船", level="keyword")
+    assert by_words.state == "not_matched" and by_words.keyword_rank is None
+    assert by_words.semantic_rank and by_words.remedies[0].startswith("--level hybrid")
+    with negmem.connect(database.dsn, embedder=FakeEmbedder()) as mem:
+        answer = mem.search("canoe", user="ada", limit=2, why_not=str(old.id))
+        assert answer.why_not == past and answer.retrieval_id is None
+    with session_on(database) as without:
+        blind = search_at(without, "ada", "小船", why_not=turn, **asked).why_not
+        assert blind is not None and blind.semantic_rank is None and blind.semantic_unknown

@@ -130,15 +130,15 @@ def _draw_why_not(console: Console, answer: SearchAnswer) -> None:
     console.out(f"  {standing.id}  {standing.state}: {one_line(standing.reason)}{score}")
     if standing.ranks_looked_at is not None:
         arms = (("vectors", standing.semantic_rank), ("words", standing.keyword_rank))
-        console.out(
-            "  alone     "
-            + ", ".join(
-                f"{arm}: number {rank:,}"
-                if rank is not None
-                else f"{arm}: not among the first {standing.ranks_looked_at:,}"
-                for arm, rank in arms
-            )
-        )
+        told = [
+            f"{arm}: number {rank:,}"
+            if rank is not None
+            else f"{arm}: not among the first {standing.ranks_looked_at:,}"
+            for arm, rank in arms
+        ]
+        if standing.semantic_unknown is not None:
+            told[0] = f"vectors: not known ({one_line(standing.semantic_unknown)})"
+        console.out(f"  alone     {', '.join(told)}")
     for remedy in standing.remedies:
         console.out(f"  fix: {remedy}")
     if standing.explain is not None:

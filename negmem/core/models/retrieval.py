@@ -128,20 +128,24 @@ class SearchPlan(Model):
 
 
 class WhyNot(Model):
-    """Where one memory stands for a question, and what stands in its way.
+    """Where one memory or fact stands for a question, and what stands in its way.
 
-    `state`: found, ranked_below, not_matched, filtered, deleted, unknown. Ranks count from 1: `rank` by the
-    level that was asked for, `semantic_rank` and `keyword_rank` by vectors and by words alone (None: not
-    among those looked at). `last_score` is the score of the last result shown. `remedies` would bring it in.
+    `state`: found, ranked_below, not_matched, filtered, deleted, superseded, expired, not_yet_valid, unknown.
+    Ranks count from 1: `rank` by the level that was asked for, `semantic_rank` and `keyword_rank` by vectors
+    and by words alone (None: not among those looked at, or `semantic_unknown` says why nobody could look).
+    `last_score` is the score of the last result shown. Each of the `remedies` that is a change of the search
+    was tried: with it the item is shown.
     """
 
     id: UUID
+    kind: str | None = None
     state: str
     reason: str
     rank: int | None = None
     score: float | None = None
     last_score: float | None = None
     semantic_rank: int | None = None
+    semantic_unknown: str | None = None
     keyword_rank: int | None = None
     ranks_looked_at: int | None = None
     remedies: list[str] = Field(default_factory=list)

@@ -10,6 +10,7 @@ import json
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 from negmem.core.fact_search import MAX_ROWS, search_facts
 from negmem.core.models.fact import FactMatch
@@ -39,24 +40,57 @@ def search_at(
     keyword_weight: float | None = None,
     explain: bool = False,
     record: bool = True,
+    why_not: UUID | None = None,
 ) -> SearchAnswer:
     """As `search`, of what had been said before `as_of` and was true then, also if it is no more.
 
-    None: of what stands now.
+    None: of what stands now. `why_not` asks where this memory or fact stands; then nothing is recorded.
     At the level ilike only what still stands is found: facts of the past are ranked, not looked through.
     Raises: as `search`, and UsageError `moment_malformed`.
     """
     asked: dict[str, Any] = {
         "level": level,
+        "offset": offset,
         "kinds": kinds,
+        "filters": filters,
         "semantic_weight": semantic_weight,
         "keyword_weight": keyword_weight,
-        "explain": explain,
-        "record": record,
     }
-    if as_of is None:
-        return search(session, user, query, limit=limit, offset=offset, filters=filters, **asked)
     row_limit = session.config.retrieval.limit if limit is None else limit
+    shown = _search(
+        session,
+        user,
+        query,
+        as_of,
+        row_limit,
+        **asked,
+        explain=explain,
+        record=record and why_not is None,
+    )
+    if why_not is None:
+        return shown
+    from negmem.core.retrieval.why_not import why_not as look_for
+
+    told = look_for(session, user, query, why_not, shown, limit=row_limit, as_of=as_of, **asked)
+    return shown.model_copy(update={"why_not": told})
+
+
+def _search(
+    session: Session,
+    user: str,
+    query: str,
+    as_of: datetime | None,
+    row_limit: int,
+    *,
+    offset: int,
+    filters: Filters,
+    **asked: Any,
+) -> SearchAnswer:
+    if as_of is None:
+        return search(
+            session, user, query, limit=row_limit, offset=offset, filters=filters, **asked
+        )
+    kinds, level = asked["kinds"], asked["level"]
     check_page(row_limit, offset)
     most = row_limit + offset
     known = filters.by(as_of)
@@ -66,14 +100,14 @@ def search_at(
         weights = (
             (1.0, 0.0)
             if level == "vector"
-            else check_weights(session, semantic_weight, keyword_weight)
+            else check_weights(session, asked["semantic_weight"], asked["keyword_weight"])
         )
         # What still stands is among them too, and filters come after.
         found = search_facts(
             session, user, query, as_of=as_of, limit=MAX_ROWS, level=level, weights=weights
         )
         past = [one for one in found.results if _is_past(one, known)][:most]
-        added = [_result(one, weights, level, explain) for one in past]
+        added = [_result(one, weights, level, asked["explain"]) for one in past]
         merged = sorted([*merged, *added], key=lambda one: -one.score)
     shown = merged[offset : offset + row_limit]
     enough = len(shown) >= row_limit
@@ -89,13 +123,13 @@ def _is_past(match: FactMatch, filters: Filters) -> bool:
     return (
         fact.status != "active"
         and (filters.thread is None or fact.thread == filters.thread)
-        and all(_holds(fact.metadata, key, value) for key, value in (filters.where or {}).items())
+        and all(holds(fact.metadata, key, value) for key, value in (filters.where or {}).items())
         and (filters.types is None or fact.type in filters.types)
         and (since is None or (fact.valid_from is not None and fact.valid_from >= since))
     )
 
 
-def _holds(metadata: dict[str, Any], key: str, value: object) -> bool:
+def holds(metadata: dict[str, Any], key: str, value: object) -> bool:
     """Whether the value stands under the key, contained or as the same text: as in sql/functions/allowed_items.sql."""
     if key not in metadata:
         return False
