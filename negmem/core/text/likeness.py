@@ -39,8 +39,10 @@ MEASURED = {
         ("byte", "siz capacity storag 大小 容量"),
         ("s month", "last tak duration tim 持续 时长"),
         ("usd eur gbp cny", "pric cost 价格"),
-        ("time", "run"),
+        ("time", "run begin 开始 at"),
         ("g", "weigh 体重 重"),
+        ("m", "height 身高 长"),
+        ("weekday weekly date day", "happen"),
     )
     for word in words.split()
 }

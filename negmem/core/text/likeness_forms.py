@@ -59,7 +59,7 @@ PARTICIPLE = (
 _PASSIVE = re.compile(
     r"^(?P<object>[^,;.]+?) (?P<modal>(?:must|should|can|will|may|has to|have to)(?: not)? )?"
     rf"(?P<be>is|are|was|were|be|has been|have been|gets|get)(?P<not> not)? (?P<adverb>\w+ly |always )?"
-    rf"(?P<verb>{PARTICIPLE}) by (?P<agent>(?!(?:default|hand|then|now|mistake|accident|e?mail|phone|post|bike|bicycle|car|bus|train|plane|tomorrow)\b"
+    rf"(?P<verb>{PARTICIPLE}(?: (?:down|up|off|out|over|away))?) by (?P<agent>(?!(?:default|hand|then|now|mistake|accident|e?mail|phone|post|bike|bicycle|car|bus|train|plane|tomorrow)\b"
     r"|§(?:time|date|day|weekday|month|year)).+?)"
     r"(?P<rest>(?: (?:in|on|at|from|to|every|before|after|for|with|until|during|when|if|per_\w+|§(?:time|date|day|weekday|month)).*)?[.!]?)$"
 )
@@ -161,6 +161,7 @@ _LESSER = {
     "darker": "brighter",
     "quieter": "louder",
     "earlier": "later",
+    "easier": "harder",
 }
 _LEVELLED = (
     (re.compile(r"\bmore expensive\b|\bpricier\b|\bcostlier\b"), "dearer"),
@@ -168,6 +169,14 @@ _LEVELLED = (
     (re.compile(r"\btaller\b"), "longer"),
     (re.compile(r"\bquicker\b"), "faster"),
     (re.compile(r"\bcooler\b"), "colder"),
+    (re.compile(r"\b(?:simpler|less difficult|less hard)\b"), "easier"),
+    (re.compile(r"\b(?:more difficult|tougher|trickier)\b"), "harder"),
+)
+_FOUND_MORE = re.compile(
+    rf"\b(finds?|found|considers?|thinks?|feels?) ([^,;]{{1,40}}?) (?:is |are |to be )?({'|'.join(_LESSER)}) ((?:to \w+ )?)than ([^,;.]{{1,40}}?)(?=[.!]?$)"
+)
+_EASIER_TO = re.compile(
+    r"^([^,;]{1,40}?) (?:comes?|is|are|feels?|seems?) (easier|harder) (?:to|for) (user|me|i|him|her|them) than ([^,;.]{1,40}?)(?: (?:does|do|is|are))?(?=[.!]?$)"
 )
 _COMPARED = re.compile(
     rf"^(?P<less>[^,;]+?) (?P<is>is|are|was|were) (?P<much>\w+ )?(?P<how>{'|'.join(_LESSER)}) than (?P<more>[^,;]+?)[.!]?$"
@@ -234,6 +243,28 @@ def _put_in_order(match: re.Match[str]) -> str:
 # In this order: what a rule makes may be met by a later one.
 _REWRITTEN: Rules = (
     (_ONE, ""),
+    *rules(
+        (r"\b(?:took place|was held)\b", "was"),
+        (r"\b(?:takes place|is held)\b", "is"),
+        (r"\bwill (?:take place|be held)\b", "will be"),
+        (
+            r"(?<!no )(?<!not )(?<!n't )\b(?:any )?(earlier|later) than (?=§)",
+            lambda m: "before " if m[1] == "earlier" else "after ",
+        ),
+        (
+            r"\bused to (.+?) but (?:no longer|not any ?more|not anymore) (?:do(?:es)?)\b",
+            r"not_anymore \1",
+        ),
+        (
+            r",? (?:though|although|but|even though) (?:user|i|he|she|they|we) (?:once did|used to)(?: do so)?(?=[.!]?$)",
+            "",
+        ),
+        (r"^([^,;]{1,60}?) (?:belongs? to|is owned by) ([^,;.]{1,40}?)(?=[.!]?$)", r"\2 own \1"),
+        (
+            r"^([^,;]{1,40}?) (?:is|are|am) the (?:sole )?owners? of ([^,;.]{1,60}?)(?=[.!]?$)",
+            r"\1 own \2",
+        ),
+    ),
     *rules((r"\b(?:is|are|am) from (?=[a-z])", "come_from ")),
     (_BY_VEHICLE, r"goes by \1"),
     *rules(
@@ -297,6 +328,8 @@ _REWRITTEN: Rules = (
     ),
     (_ANYMORE, r"not_anymore \1"),
     *_LEVELLED,
+    (_EASIER_TO, r"\3 finds \1 \2 than \4"),
+    (_FOUND_MORE, lambda m: f"finds {m[5]} {_LESSER[m[3]]} {m[4]}than {m[2]}"),
 )
 
 

@@ -30,6 +30,15 @@ _IS_ACTED_UPON = re.compile(
     rf"\b(?:user|i|he|she|they|we) (?:is|are|am|was|were|gets?|got|(?:has|have) been) (?:\w+ly )?{PARTICIPLE}\b"
 )
 _NEAR = 3
+_USER_OWNS = re.compile("\\buser +»|用户 *的")
+# When and how often: where only one of these is said, it may stand anywhere.
+_WHEN = frozenset(
+    words_of(
+        "最近 去年 今年 明年 前年 上个月 下个月 本月 上周 下周 本周 今天 昨天 明天 经常 总是 通常 现在 目前 以前 recent recently currently"
+        " usual often always today yesterday tomorrow last next"
+    )
+)
+_WHEN_KINDS = ("date:", "day:", "month:", "weekday:", "weekly:", "time:", "quarter:")
 _IN_TURN = frozenset(words_of("before befor after then 前 后 以前 以后 先 再"))
 
 
@@ -71,9 +80,20 @@ def _another_part(a: Meaning, b: Meaning) -> bool:
     parts = [({"user"} & set(one.order)) | ({"my"} & one.light) for one in (a, b)]
     if parts[0] == parts[1] or a.is_passive != b.is_passive:
         return False
+    mine, theirs = _speaker(a), _speaker(b)
+    # who is left out on one side, as in a note, plays the part that is left open
+    if mine == theirs or not mine or not theirs:
+        return False
     first = [token for token in dict.fromkeys(a.order) if token in a.words & b.words]
     second = [token for token in dict.fromkeys(b.order) if token in a.words & b.words]
     return first != second
+
+
+def _speaker(said: Meaning) -> frozenset[str]:
+    """Whether who speaks takes part, or something that is theirs: "the user's" is "my"."""
+    owned = len(_USER_OWNS.findall(said.text))
+    parts = {"whose"} if owned or {"my", "our"} & said.light else set()
+    return frozenset(parts | ({"who"} if said.order.count("user") > owned else set()))
 
 
 def _order_agrees(a: Meaning, b: Meaning) -> bool:
@@ -173,6 +193,9 @@ def _placed(order: tuple[str, ...]) -> list[str]:
 def _swaps(one: list[str], other: list[str], listed: frozenset[str]) -> bool:
     places = {token: place for place, token in enumerate(other)}
     shared = [token for token in one if token in places]
+    when = [token for token in shared if token in _WHEN or token.startswith(_WHEN_KINDS)]
+    if len(when) == 1 or (len(when) == 2 and _stand_together(when, one, other)):
+        shared = [token for token in shared if token not in when]
     for left in range(len(shared) - 2):
         for right in range(left + 2, len(shared)):
             first, last = places[shared[left]], places[shared[right]]
@@ -184,6 +207,12 @@ def _swaps(one: list[str], other: list[str], listed: frozenset[str]) -> bool:
             if any(last < places[token] < first for token in between if token not in SYMMETRIC):
                 return True
     return False
+
+
+def _stand_together(pair: list[str], *orders: list[str]) -> bool:
+    """Whether two tokens are next to each other in all orders, the same one first: last Friday."""
+    first, second = pair
+    return all(order.index(second) - order.index(first) == 1 for order in orders)
 
 
 def _followed(said: Meaning, marks: frozenset[str], words: int) -> dict[str, set[str]]:

@@ -181,7 +181,7 @@ _LIGHT_EN = frozenset(
         " s this that these those it its there here will would and or but so please really"
         " just also still too quite some any user i me my mine we our us you your he she they his her their"
         " him hers them who whom which what where when get got getting set time date place start between"
-        " if into by as from about said says always ever then because"
+        " if into by as from about said says always ever then because already yet"
     )
 )
 # Verbs that say little beside their object: they may stand in one text alone, where the other has none of its own.
@@ -206,7 +206,7 @@ OPPOSED = tuple(
 # What an order, a habit or a stress adds: it may stand in one text alone, where the other has none of its own.
 WEAK = frozenset(
     words_of(
-        "per all 每个 must usual currently very 必须 通常 正在 特别 总是 一共 努力 东西 进行 习惯 目前 现在 持续 负责 recent recently nam 姓名 成员"
+        "per all 每个 must usual currently very 必须 通常 正在 特别 总是 一共 努力 东西 进行 习惯 目前 现在 至今 持续 负责 recent recently nam 姓名 成员"
     )
 )
 PROGRESS = frozenset(words_of("刚 正在 目前 现在 最近 currently"))

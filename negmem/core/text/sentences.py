@@ -119,11 +119,6 @@ def _masked(text: str) -> str:
     return _QUOTES.sub(replace, text)
 
 
-def has_quotation(text: str) -> bool:
-    """Whether a quotation of speech was taken out of the sentence."""
-    return _GAP in text
-
-
 def _pieces(text: str) -> Iterator[tuple[str, str]]:
     start = 0
     for match in _END.finditer(text):
