@@ -323,10 +323,10 @@ WITH RECURSIVE jobs AS (
     FROM jobs AS j
     WHERE j.job IS NOT NULL
 )
-SELECT r.job, r.status, r.message, r.source, r.finished_at
+SELECT r.job, r.app_name::text AS app, r.status, r.message, r.source, r.finished_at
 FROM jobs AS j
 CROSS JOIN LATERAL (
-    SELECT x.job, x.status, x.message, x.source, x.finished_at
+    SELECT x.job, x.app_name, x.status, x.message, x.source, x.finished_at
     FROM :"schema".automation_runs AS x
     WHERE x.job = j.job AND x.status IN ('succeeded', 'failed', 'cancelled')
     ORDER BY x.started_at DESC

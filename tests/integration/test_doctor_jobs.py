@@ -210,7 +210,8 @@ def test_a_run_that_failed(database: TestDatabase, home: CronHome) -> None:
     )
     found = examine(database.dsn)
     assert codes(found) == ["job_failed", "job_failed"]
-    assert any("out of disk" in f.evidence for f in found.findings)
+    own = next(f for f in found.findings if "out of disk" in f.evidence)
+    assert own.remedy.startswith("negmem automation run trigger_consolidation  ")
 
 
 def test_a_log_that_grew(

@@ -15,6 +15,11 @@ from tests.support.ingesting import session_on
 
 # The least ratio of text and ground that the accessibility guidelines (WCAG 2, AA) ask of small text.
 LEAST_CONTRAST = 4.5
+PAPER_WIDTH = 688  # A4 within its margins
+_CUT = """
+() => [...document.querySelectorAll('table')].filter(t => t.getClientRects().length)
+  .filter(t => t.offsetWidth > t.parentElement.clientWidth).map(t => t.textContent.slice(0, 60))
+"""
 _FAINT = """
 () => {
   const parts = text => text.match(/[\\d.]+/g).map(Number);
@@ -71,6 +76,9 @@ def look(
         "charts": page.locator("figure svg").count(),
         "bar": page.locator("figure .bar").first.bounding_box(),
     }
+    page.set_viewport_size({"width": PAPER_WIDTH, "height": 980})
+    page.emulate_media(media="print")
+    seen["cut"] = page.evaluate(_CUT)
     context.close()
     return [
         one for one in said if one not in (f"request: {page_file.as_uri()}", "request: data:,")
@@ -96,7 +104,7 @@ def test_the_page_in_a_browser(database: TestDatabase, tmp_path: Path) -> None:
             said, seen = look(found, page_file, width, scheme, with_scripts=with_scripts)
             assert said == []
             assert seen["wide"] == width and seen["clipped"] == []
-            assert seen["faint"] == []
+            assert seen["faint"] == [] and seen["cut"] == []
             assert seen["charts"] == 8 and seen["bar"]
             shown = str(seen["text"])
             for words in ("To look at", "Health", "Forgetting", "Benchmarks", "离婚", HOSTILE[:40]):

@@ -80,3 +80,28 @@ def test_charts_begin_where_something_begins() -> None:
 )  # fmt: skip
 def test_figures_are_said_briefly(said: str, wanted: str) -> None:
     assert said == wanted
+
+
+@pytest.mark.parametrize(
+    ("text", "pieces"),
+    [
+        ("negmem sync", [(True, "negmem sync")]),
+        ("", []),
+        (
+            "negmem sync    or: negmem doctor --fix",
+            [(True, "negmem sync"), (False, "or"), (True, "negmem doctor --fix")],
+        ),
+        (
+            "CREATE EXTENSION vector;    as a superuser",
+            [(True, "CREATE EXTENSION vector;"), (False, "as a superuser")],
+        ),
+        ("upgrade the server, or name another", [(False, "upgrade the server, or name another")]),
+    ],
+)
+def test_a_remedy_shows_what_can_be_pasted(text: str, pieces: list[tuple[bool, str]]) -> None:
+    assert page.remedy(text) == pieces
+
+
+def test_an_estimate_is_called_one() -> None:
+    assert [page.about(35_799, True), page.about(35_799, False)] == ["about 35,800", "35,799"]
+    assert [page.about(0, True), page.about(None, True)] == ["0", "–"]

@@ -51,11 +51,12 @@ def _lines(report: Report) -> list[tuple[str, str]]:
         count = len(report.drift.changes)
         lines.append(("drift", f"{count:,} differ" if report.drift.drift else "none"))
     if report.growth is not None:
+        guess = "about " if report.growth.is_sampled else ""
         month = sum(day.memories for day in report.growth.days[-30:])
         lines.append(
             (
                 "growth",
-                f"{report.growth.live:,} live memories, {month:,} in 30 days,"
+                f"{guess}{report.growth.live:,} live memories, {month:,} in 30 days,"
                 f" {report.growth.total_bytes / 2**20:,.1f} MB",
             )
         )
@@ -65,14 +66,19 @@ def _lines(report: Report) -> list[tuple[str, str]]:
         lines.append(
             (
                 "retention",
-                f"{found.in_30_days:,} may be forgotten in 30 days, {found.in_90_days:,} in 90{mean}",
+                f"{'about ' if found.is_sampled else ''}{found.in_30_days:,} may be forgotten in 30 days, {found.in_90_days:,} in 90{mean}",
             )
         )
     if report.retrieval is not None:
         month_of = next(one for one in report.retrieval.metrics.windows if one.days == 30)
         hit = "" if month_of.hit_rate is None else f", {month_of.hit_rate:.0%} found something"
         p95 = "" if month_of.latency_p95_ms is None else f", p95 {month_of.latency_p95_ms:,.0f} ms"
-        lines.append(("retrieval", f"{month_of.searches:,} searches in 30 days{hit}{p95}"))
+        lines.append(
+            (
+                "retrieval",
+                f"{month_of.searches:,} search{'' if month_of.searches == 1 else 'es'} in 30 days{hit}{p95}",
+            )
+        )
     if report.cost is not None:
         cost = report.cost
         money = "" if cost.cost_usd is None else f", ${cost.cost_usd:,.2f}"

@@ -61,8 +61,11 @@ def _of_health(health: HealthSection) -> list[Notice]:
         for one in health.diagnosis.findings
         if one.counts
     ]
+    told = {
+        one.title.partition(":")[0] for one in health.diagnosis.findings if one.code == "job_failed"
+    }
     for job in health.jobs:
-        if job.last_status in ("failed", "cancelled"):
+        if job.last_status in ("failed", "cancelled") and job.job not in told:
             notices.append(
                 Notice(
                     weight="warn",

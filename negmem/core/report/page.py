@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import secrets
 import unicodedata
 from collections.abc import Callable, Iterator
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 _FOLDER = Path(__file__).parent
+# What a remedy begins with where it can be pasted; a statement of SQL begins in capitals.
+_PROGRAMS = frozenset(("negmem", "pip", "apt-get", "export", "timedatectl", "pg_restore", "psql"))
+_LINKING = re.compile(r"(or|then):? (?=negmem |[A-Z]{4,} )")
 # Marks that turn the direction of the text around them, and what no page may hold.
 _TURNING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\u061c")
 
@@ -67,7 +71,16 @@ def _environment() -> Environment:
         finalize=_cleaned,
     )
     made.filters.update(
-        count=count, short=short, size=size, share=share, ms=ms, money=money, day=day, moment=moment
+        count=count,
+        short=short,
+        size=size,
+        share=share,
+        ms=ms,
+        money=money,
+        day=day,
+        moment=moment,
+        about=about,
+        remedy=remedy,
     )
     return made
 
@@ -85,6 +98,31 @@ def _spark(values: list[float], label: str) -> Any:
     from markupsafe import Markup
 
     return Markup(sparkline(values, label=label))
+
+
+def remedy(text: str) -> list[tuple[bool, str]]:
+    """What to do in pieces, in their order: whether a piece can be pasted, and its text.
+
+    Wide gaps part a command from the remark beside it, as the terminal shows them.
+    """
+    found: list[tuple[bool, str]] = []
+    for piece in re.split(r"\s{2,}", text.strip()):
+        linked = _LINKING.match(piece)
+        if linked:
+            found.append((False, linked[1]))
+            piece = piece[linked.end() :]
+        first = piece.partition(" ")[0]
+        is_sql = len(first) > 3 and first.isalpha() and first.isupper()
+        if piece:
+            found.append((is_sql or first in _PROGRAMS, piece))
+    return found
+
+
+def about(value: float | None, is_sampled: bool) -> str:
+    """A number; of an estimate three digits, and that it is one."""
+    if value is None or not is_sampled or value == 0:
+        return count(value)
+    return f"about {float(f'{value:.3g}'):,.0f}"
 
 
 def count(value: float | None) -> str:

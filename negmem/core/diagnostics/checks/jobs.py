@@ -236,7 +236,8 @@ def job_failed(probe: Probe) -> list[Found]:
                 f"{row['job']}: its last run {row['status']}",
                 evidence=f"{row['message'] or 'no message'} ({row['source']},"
                 f" {row['finished_at']:%Y-%m-%d %H:%M} UTC)",
-                remedy="see the message; the job tries again at its next run",
+                remedy=f"negmem automation run {row['job']}"
+                f"{'' if row['app'] is None else ' --app ' + shlex.quote(row['app'])}    to see it fail",
             )
         )
     seen = {row.title.split(":")[0] for row in findings}
