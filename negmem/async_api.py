@@ -57,10 +57,12 @@ def _awaited(
 
 
 def _awaited_of(
-    noun: str, method: Callable[Concatenate[Any, P], R]
+    method: Callable[Concatenate[Any, P], R],
 ) -> Callable[Concatenate[_Noun, P], Coroutine[Any, Any, R]]:
     async def call(self: _Noun, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        return await self._owner.run(lambda memory: method(getattr(memory, noun), *args, **kwargs))
+        return await self._owner.run(
+            lambda memory: method(getattr(memory, self._noun), *args, **kwargs)
+        )
 
     call.__doc__, call.__name__ = method.__doc__, method.__name__
     return call
@@ -75,28 +77,28 @@ class AsyncMemory:
         self._opened: list[api.Memory] = []
         self._lock = threading.Lock()
         self._threads = ThreadPoolExecutor(connections, thread_name_prefix="negmem")
-        self.memory = AsyncMemories(self)
-        self.fact = AsyncFacts(self)
-        self.conflict = AsyncConflicts(self)
-        self.core = AsyncCore(self)
-        self.summary = AsyncSummaries(self)
-        self.retention = AsyncRetention(self)
-        self.curator = AsyncCurator(self)
-        self.bench = AsyncBenchmarks(self)
-        self.pii = AsyncPii(self)
-        self.audit = AsyncAudit(self)
-        self.user = AsyncUsers(self)
-        self.embed = AsyncEmbeddings(self)
-        self.instruction = AsyncInstructions(self)
-        self.profile = AsyncProfiles(self)
-        self.entity = AsyncEntities(self)
-        self.learn = AsyncLearnings(self)
-        self.decision = AsyncDecisions(self)
-        self.namespace = AsyncNamespaces(self)
-        self.proposals = AsyncProposals(self)
-        self.tools = AsyncTools(self)
-        self.automation = AsyncAutomation(self)
-        self.consolidation = AsyncConsolidation(self)
+        self.memory = AsyncMemories(self, "memory")
+        self.fact = AsyncFacts(self, "fact")
+        self.conflict = AsyncConflicts(self, "conflict")
+        self.core = AsyncCore(self, "core")
+        self.summary = AsyncSummaries(self, "summary")
+        self.retention = AsyncRetention(self, "retention")
+        self.curator = AsyncCurator(self, "curator")
+        self.bench = AsyncBenchmarks(self, "bench")
+        self.pii = AsyncPii(self, "pii")
+        self.audit = AsyncAudit(self, "audit")
+        self.user = AsyncUsers(self, "user")
+        self.embed = AsyncEmbeddings(self, "embed")
+        self.instruction = AsyncInstructions(self, "instruction")
+        self.profile = AsyncProfiles(self, "profile")
+        self.entity = AsyncEntities(self, "entity")
+        self.learn = AsyncLearnings(self, "learn")
+        self.decision = AsyncDecisions(self, "decision")
+        self.namespace = AsyncNamespaces(self, "namespace")
+        self.proposals = AsyncProposals(self, "proposals")
+        self.tools = AsyncTools(self, "tools")
+        self.automation = AsyncAutomation(self, "automation")
+        self.consolidation = AsyncConsolidation(self, "consolidation")
 
     async def run(self, act: Callable[[api.Memory], R]) -> R:
         """What `act` returns, called in a worker thread with its own memory."""
@@ -147,235 +149,236 @@ class AsyncMemory:
 
 
 class _Noun:
-    def __init__(self, owner: AsyncMemory) -> None:
+    def __init__(self, owner: AsyncMemory, noun: str) -> None:
         self._owner = owner
+        self._noun = noun
 
 
 class AsyncMemories(_Noun):
     """`mem.memory`: single memories."""
 
-    add = _awaited_of("memory", api.Memories.add)
-    list = _awaited_of("memory", api.Memories.list)
-    show = _awaited_of("memory", api.Memories.show)
-    edit = _awaited_of("memory", api.Memories.edit)
-    undo = _awaited_of("memory", api.Memories.undo)
-    rm = _awaited_of("memory", api.Memories.rm)
-    restore = _awaited_of("memory", api.Memories.restore)
-    pin = _awaited_of("memory", api.Memories.pin)
-    unpin = _awaited_of("memory", api.Memories.unpin)
-    history = _awaited_of("memory", api.Memories.history)
-    link = _awaited_of("memory", api.Memories.link)
-    unlink = _awaited_of("memory", api.Memories.unlink)
-    links = _awaited_of("memory", api.Memories.links)
-    topics = _awaited_of("memory", api.Memories.topics)
+    add = _awaited_of(api.Memories.add)
+    list = _awaited_of(api.Memories.list)
+    show = _awaited_of(api.Memories.show)
+    edit = _awaited_of(api.Memories.edit)
+    undo = _awaited_of(api.Memories.undo)
+    rm = _awaited_of(api.Memories.rm)
+    restore = _awaited_of(api.Memories.restore)
+    pin = _awaited_of(api.Memories.pin)
+    unpin = _awaited_of(api.Memories.unpin)
+    history = _awaited_of(api.Memories.history)
+    link = _awaited_of(api.Memories.link)
+    unlink = _awaited_of(api.Memories.unlink)
+    links = _awaited_of(api.Memories.links)
+    topics = _awaited_of(api.Memories.topics)
 
 
 class AsyncFacts(_Noun):
     """`mem.fact`: what is known by key, in versions."""
 
-    set = _awaited_of("fact", api.Facts.set)
-    list = _awaited_of("fact", api.Facts.list)
-    show = _awaited_of("fact", api.Facts.show)
-    history = _awaited_of("fact", api.Facts.history)
-    search = _awaited_of("fact", api.Facts.search)
-    rm = _awaited_of("fact", api.Facts.rm)
-    restore = _awaited_of("fact", api.Facts.restore)
+    set = _awaited_of(api.Facts.set)
+    list = _awaited_of(api.Facts.list)
+    show = _awaited_of(api.Facts.show)
+    history = _awaited_of(api.Facts.history)
+    search = _awaited_of(api.Facts.search)
+    rm = _awaited_of(api.Facts.rm)
+    restore = _awaited_of(api.Facts.restore)
 
 
 class AsyncConflicts(_Noun):
     """`mem.conflict`: facts that stand against each other."""
 
-    list = _awaited_of("conflict", api.Conflicts.list)
-    show = _awaited_of("conflict", api.Conflicts.show)
-    resolve = _awaited_of("conflict", api.Conflicts.resolve)
-    undo = _awaited_of("conflict", api.Conflicts.undo)
+    list = _awaited_of(api.Conflicts.list)
+    show = _awaited_of(api.Conflicts.show)
+    resolve = _awaited_of(api.Conflicts.resolve)
+    undo = _awaited_of(api.Conflicts.undo)
 
 
 class AsyncCore(_Noun):
     """`mem.core`: short texts that stand in every context."""
 
-    show = _awaited_of("core", api.Core.show)
-    set = _awaited_of("core", api.Core.set)
-    rm = _awaited_of("core", api.Core.rm)
+    show = _awaited_of(api.Core.show)
+    set = _awaited_of(api.Core.set)
+    rm = _awaited_of(api.Core.rm)
 
 
 class AsyncSummaries(_Noun):
     """`mem.summary`: what is known of a user or was said in a thread, in short."""
 
-    show = _awaited_of("summary", api.Summaries.show)
-    refresh = _awaited_of("summary", api.Summaries.refresh)
+    show = _awaited_of(api.Summaries.show)
+    refresh = _awaited_of(api.Summaries.refresh)
 
 
 class AsyncProfiles(_Noun):
     """`mem.profile`: who a user is, field by field."""
 
-    show = _awaited_of("profile", api.Profiles.show)
-    set = _awaited_of("profile", api.Profiles.set)
-    unset = _awaited_of("profile", api.Profiles.unset)
-    undo = _awaited_of("profile", api.Profiles.undo)
+    show = _awaited_of(api.Profiles.show)
+    set = _awaited_of(api.Profiles.set)
+    unset = _awaited_of(api.Profiles.unset)
+    undo = _awaited_of(api.Profiles.undo)
 
 
 class AsyncEntities(_Noun):
     """`mem.entity`: people, firms and things, with facts, events and relations."""
 
-    add = _awaited_of("entity", api.Entities.add)
-    fact = _awaited_of("entity", api.Entities.fact)
-    event = _awaited_of("entity", api.Entities.event)
-    relate = _awaited_of("entity", api.Entities.relate)
-    replace = _awaited_of("entity", api.Entities.replace)
-    rm = _awaited_of("entity", api.Entities.rm)
-    undo = _awaited_of("entity", api.Entities.undo)
-    list = _awaited_of("entity", api.Entities.list)
-    show = _awaited_of("entity", api.Entities.show)
-    search = _awaited_of("entity", api.Entities.search)
+    add = _awaited_of(api.Entities.add)
+    fact = _awaited_of(api.Entities.fact)
+    event = _awaited_of(api.Entities.event)
+    relate = _awaited_of(api.Entities.relate)
+    replace = _awaited_of(api.Entities.replace)
+    rm = _awaited_of(api.Entities.rm)
+    undo = _awaited_of(api.Entities.undo)
+    list = _awaited_of(api.Entities.list)
+    show = _awaited_of(api.Entities.show)
+    search = _awaited_of(api.Entities.search)
 
 
 class AsyncLearnings(_Noun):
     """`mem.learn`: lessons, searched before they are saved."""
 
-    save = _awaited_of("learn", api.Learnings.save)
-    search = _awaited_of("learn", api.Learnings.search)
-    list = _awaited_of("learn", api.Learnings.list)
-    show = _awaited_of("learn", api.Learnings.show)
-    edit = _awaited_of("learn", api.Learnings.edit)
-    rm = _awaited_of("learn", api.Learnings.rm)
-    versions = _awaited_of("learn", api.Learnings.versions)
-    undo = _awaited_of("learn", api.Learnings.undo)
+    save = _awaited_of(api.Learnings.save)
+    search = _awaited_of(api.Learnings.search)
+    list = _awaited_of(api.Learnings.list)
+    show = _awaited_of(api.Learnings.show)
+    edit = _awaited_of(api.Learnings.edit)
+    rm = _awaited_of(api.Learnings.rm)
+    versions = _awaited_of(api.Learnings.versions)
+    undo = _awaited_of(api.Learnings.undo)
 
 
 class AsyncDecisions(_Noun):
     """`mem.decision`: what agents chose for a user and why, and what came of it."""
 
-    add = _awaited_of("decision", api.Decisions.add)
-    list = _awaited_of("decision", api.Decisions.list)
-    show = _awaited_of("decision", api.Decisions.show)
-    outcome = _awaited_of("decision", api.Decisions.outcome)
-    rm = _awaited_of("decision", api.Decisions.rm)
-    undo = _awaited_of("decision", api.Decisions.undo)
+    add = _awaited_of(api.Decisions.add)
+    list = _awaited_of(api.Decisions.list)
+    show = _awaited_of(api.Decisions.show)
+    outcome = _awaited_of(api.Decisions.outcome)
+    rm = _awaited_of(api.Decisions.rm)
+    undo = _awaited_of(api.Decisions.undo)
 
 
 class AsyncNamespaces(_Noun):
     """`mem.namespace`: who shares learned knowledge and entities."""
 
-    create = _awaited_of("namespace", api.Namespaces.create)
-    list = _awaited_of("namespace", api.Namespaces.list)
-    grant = _awaited_of("namespace", api.Namespaces.grant)
-    revoke = _awaited_of("namespace", api.Namespaces.revoke)
+    create = _awaited_of(api.Namespaces.create)
+    list = _awaited_of(api.Namespaces.list)
+    grant = _awaited_of(api.Namespaces.grant)
+    revoke = _awaited_of(api.Namespaces.revoke)
 
 
 class AsyncProposals(_Noun):
     """`mem.proposals`: writes that wait for a person."""
 
-    list = _awaited_of("proposals", api.Proposals.list)
-    show = _awaited_of("proposals", api.Proposals.show)
-    approve = _awaited_of("proposals", api.Proposals.approve)
-    reject = _awaited_of("proposals", api.Proposals.reject)
-    edit = _awaited_of("proposals", api.Proposals.edit)
-    approve_all = _awaited_of("proposals", api.Proposals.approve_all)
-    reject_all = _awaited_of("proposals", api.Proposals.reject_all)
-    export = _awaited_of("proposals", api.Proposals.export)
+    list = _awaited_of(api.Proposals.list)
+    show = _awaited_of(api.Proposals.show)
+    approve = _awaited_of(api.Proposals.approve)
+    reject = _awaited_of(api.Proposals.reject)
+    edit = _awaited_of(api.Proposals.edit)
+    approve_all = _awaited_of(api.Proposals.approve_all)
+    reject_all = _awaited_of(api.Proposals.reject_all)
+    export = _awaited_of(api.Proposals.export)
 
 
 class AsyncInstructions(_Noun):
     """`mem.instruction`: how an app's agents should behave, version by version."""
 
-    set = _awaited_of("instruction", api.Instructions.set)
-    list = _awaited_of("instruction", api.Instructions.list)
-    show = _awaited_of("instruction", api.Instructions.show)
+    set = _awaited_of(api.Instructions.set)
+    list = _awaited_of(api.Instructions.list)
+    show = _awaited_of(api.Instructions.show)
 
 
 class AsyncAudit(_Noun):
     """`mem.audit`: what is held about a person."""
 
-    retain = _awaited_of("audit", api.Audit.retain)
-    delete = _awaited_of("audit", api.Audit.delete)
-    anonymize = _awaited_of("audit", api.Audit.anonymize)
-    apply = _awaited_of("audit", api.Audit.apply)
-    history = _awaited_of("audit", api.Audit.history)
-    head = _awaited_of("audit", api.Audit.head)
-    verify = _awaited_of("audit", api.Audit.verify)
-    erase = _awaited_of("audit", api.Audit.erase)
-    erasures = _awaited_of("audit", api.Audit.erasures)
-    replay = _awaited_of("audit", api.Audit.replay)
-    export = _awaited_of("audit", api.Audit.export)
-    disclose = _awaited_of("audit", api.Audit.disclose)
+    retain = _awaited_of(api.Audit.retain)
+    delete = _awaited_of(api.Audit.delete)
+    anonymize = _awaited_of(api.Audit.anonymize)
+    apply = _awaited_of(api.Audit.apply)
+    history = _awaited_of(api.Audit.history)
+    head = _awaited_of(api.Audit.head)
+    verify = _awaited_of(api.Audit.verify)
+    erase = _awaited_of(api.Audit.erase)
+    erasures = _awaited_of(api.Audit.erasures)
+    replay = _awaited_of(api.Audit.replay)
+    export = _awaited_of(api.Audit.export)
+    disclose = _awaited_of(api.Audit.disclose)
 
 
 class AsyncUsers(_Noun):
     """`mem.user`: what stands for a person: a pause, an objection, a legal hold."""
 
-    show = _awaited_of("user", api.Users.show)
-    picture = _awaited_of("user", api.Users.picture)
-    pause = _awaited_of("user", api.Users.pause)
-    resume = _awaited_of("user", api.Users.resume)
-    hold = _awaited_of("user", api.Users.hold)
-    release = _awaited_of("user", api.Users.release)
+    show = _awaited_of(api.Users.show)
+    picture = _awaited_of(api.Users.picture)
+    pause = _awaited_of(api.Users.pause)
+    resume = _awaited_of(api.Users.resume)
+    hold = _awaited_of(api.Users.hold)
+    release = _awaited_of(api.Users.release)
 
 
 class AsyncTools(_Noun):
     """`mem.tools`: the tools of agents."""
 
-    list = _awaited_of("tools", api.Tools.list)
-    schema = _awaited_of("tools", api.Tools.schema)
-    call = _awaited_of("tools", api.Tools.call)
+    list = _awaited_of(api.Tools.list)
+    schema = _awaited_of(api.Tools.schema)
+    call = _awaited_of(api.Tools.call)
 
 
 class AsyncPii(_Noun):
     """`mem.pii`: personal data, where it stands and what becomes of it."""
 
-    scan = _awaited_of("pii", api.Pii.scan)
-    fix = _awaited_of("pii", api.Pii.fix)
+    scan = _awaited_of(api.Pii.scan)
+    fix = _awaited_of(api.Pii.fix)
 
 
 class AsyncRetention(_Noun):
     """`mem.retention`: what is forgotten, when and why."""
 
-    run = _awaited_of("retention", api.Retention.run)
-    preview = _awaited_of("retention", api.Retention.preview)
-    curve = _awaited_of("retention", api.Retention.curve)
-    explain = _awaited_of("retention", api.Retention.explain)
-    purge = _awaited_of("retention", api.Retention.purge)
+    run = _awaited_of(api.Retention.run)
+    preview = _awaited_of(api.Retention.preview)
+    curve = _awaited_of(api.Retention.curve)
+    explain = _awaited_of(api.Retention.explain)
+    purge = _awaited_of(api.Retention.purge)
 
 
 class AsyncCurator(_Noun):
     """`mem.curator`: what is kept of a user's memories."""
 
-    prune = _awaited_of("curator", api.Curator.prune)
-    dedup = _awaited_of("curator", api.Curator.dedup)
-    undo_dedup = _awaited_of("curator", api.Curator.undo_dedup)
-    undo_prune = _awaited_of("curator", api.Curator.undo_prune)
+    prune = _awaited_of(api.Curator.prune)
+    dedup = _awaited_of(api.Curator.dedup)
+    undo_dedup = _awaited_of(api.Curator.undo_dedup)
+    undo_prune = _awaited_of(api.Curator.undo_prune)
 
 
 class AsyncBenchmarks(_Noun):
     """`mem.bench`: measurements, each on a scratch schema that is removed afterwards."""
 
-    retrieval = _awaited_of("bench", api.Benchmarks.retrieval)
-    load = _awaited_of("bench", api.Benchmarks.load)
-    judge = _awaited_of("bench", api.Benchmarks.judge)
-    history = _awaited_of("bench", api.Benchmarks.history)
+    retrieval = _awaited_of(api.Benchmarks.retrieval)
+    load = _awaited_of(api.Benchmarks.load)
+    judge = _awaited_of(api.Benchmarks.judge)
+    history = _awaited_of(api.Benchmarks.history)
 
 
 class AsyncEmbeddings(_Noun):
     """`mem.embed`: the embedding model and its online change."""
 
-    status = _awaited_of("embed", api.Embeddings.status)
-    migrate = _awaited_of("embed", api.Embeddings.migrate)
+    status = _awaited_of(api.Embeddings.status)
+    migrate = _awaited_of(api.Embeddings.migrate)
 
 
 class AsyncAutomation(_Noun):
     """`mem.automation`: config, functions and the predefined jobs."""
 
-    show = _awaited_of("automation", api.Automation.show)
-    enable = _awaited_of("automation", api.Automation.enable)
-    disable = _awaited_of("automation", api.Automation.disable)
-    reconcile = _awaited_of("automation", api.Automation.reconcile)
-    run = _awaited_of("automation", api.Automation.run)
-    logs = _awaited_of("automation", api.Automation.logs)
-    purge = _awaited_of("automation", api.Automation.purge)
-    history = _awaited_of("automation", api.Automation.history)
+    show = _awaited_of(api.Automation.show)
+    enable = _awaited_of(api.Automation.enable)
+    disable = _awaited_of(api.Automation.disable)
+    reconcile = _awaited_of(api.Automation.reconcile)
+    run = _awaited_of(api.Automation.run)
+    logs = _awaited_of(api.Automation.logs)
+    purge = _awaited_of(api.Automation.purge)
+    history = _awaited_of(api.Automation.history)
 
 
 class AsyncConsolidation(_Noun):
     """`mem.consolidation`: the queue that `mem.consolidate` works on."""
 
-    list = _awaited_of("consolidation", api.Consolidation.list)
+    list = _awaited_of(api.Consolidation.list)

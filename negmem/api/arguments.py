@@ -34,3 +34,8 @@ def ids_of(ids: UUID | str | Iterable[UUID | str]) -> list[UUID]:
 def user_of(user: str) -> str:
     """A user's name, as it is stored. Raises: UsageError for one that no row can have."""
     return check_user(user, 'user="NAME"')
+
+
+def user_or_none(user: str | None) -> str | None:
+    """As `user_of`, where a call may do without a user."""
+    return None if user is None else user_of(user)

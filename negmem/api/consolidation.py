@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from negmem.api.arguments import Noun, user_of
+from negmem.api.arguments import Noun, user_or_none
 
 if TYPE_CHECKING:
     from negmem.core.models.consolidation import Queue
@@ -31,7 +31,7 @@ class Consolidation(Noun):
         return list_queue(
             self._owner.session,
             job=job,
-            user=None if user is None else user_of(user),
+            user=user_or_none(user),
             thread=thread,
             state=state,
             limit=limit,

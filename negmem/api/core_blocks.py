@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from negmem.api.arguments import Noun, user_of
+from negmem.api.arguments import Noun, user_or_none
 
 if TYPE_CHECKING:
     from negmem.core.models.core_block import CoreBlockChange, CoreBlocks
@@ -27,7 +27,7 @@ class Core(Noun):
 
         return core_blocks.show(
             self._owner.session,
-            None if user is None else user_of(user),
+            user_or_none(user),
             label=label,
             scope=scope,
             thread=thread,
@@ -51,7 +51,7 @@ class Core(Noun):
 
         return core_blocks.set_block(
             self._owner.session,
-            None if user is None else user_of(user),
+            user_or_none(user),
             content,
             label=label,
             scope=scope,
@@ -74,7 +74,7 @@ class Core(Noun):
 
         return core_blocks.remove(
             self._owner.session,
-            None if user is None else user_of(user),
+            user_or_none(user),
             label=label,
             scope=scope,
             thread=thread,

@@ -5,15 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from negmem.api.arguments import Noun, id_of, user_of
+from negmem.api.arguments import Noun, id_of, user_or_none
 
 if TYPE_CHECKING:
     from negmem.core.models.dedup import Deduplicated
     from negmem.core.models.pruning import Pruned
-
-
-def _asking(user: str | None) -> str | None:
-    return None if user is None else user_of(user)
 
 
 class Curator(Noun):
@@ -40,7 +36,7 @@ class Curator(Noun):
         session = self._owner.session
         planned = prune.plan(
             session,
-            _asking(user),
+            user_or_none(user),
             max_age_days=max_age_days,
             max_count=max_count,
             store=store,
@@ -63,7 +59,7 @@ class Curator(Noun):
         from negmem.core.evolution.stores import store_of
 
         session = self._owner.session
-        chosen = store_of(session, _asking(user), store, namespace=namespace)
+        chosen = store_of(session, user_or_none(user), store, namespace=namespace)
         return prune.undo(session, chosen, id_of(run), dry_run=dry_run)
 
     def dedup(
@@ -95,7 +91,7 @@ class Curator(Noun):
             max_comparisons=max_comparisons,
             after=None if after is None else id_of(after),
         )
-        chosen = store_of(session, _asking(user), store, namespace=namespace)
+        chosen = store_of(session, user_or_none(user), store, namespace=namespace)
         return dedup.deduplicate(session, chosen, options, dry_run=dry_run)
 
     def undo_dedup(
@@ -112,5 +108,5 @@ class Curator(Noun):
         from negmem.core.evolution.stores import store_of
 
         session = self._owner.session
-        chosen = store_of(session, _asking(user), store, namespace=namespace)
+        chosen = store_of(session, user_or_none(user), store, namespace=namespace)
         return dedup.undo(session, chosen, id_of(run), dry_run=dry_run)

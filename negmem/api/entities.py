@@ -6,14 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from negmem.api.arguments import Noun, user_of
+from negmem.api.arguments import Noun, user_or_none
 
 if TYPE_CHECKING:
     from negmem.core.models.entity import EntityChange, EntityList, EntityShown, FoundEntities
-
-
-def _asking(user: str | None) -> str | None:
-    return None if user is None else user_of(user)
 
 
 class Entities(Noun):
@@ -37,7 +33,7 @@ class Entities(Noun):
 
         return entities.add(
             self._owner.session,
-            _asking(user),
+            user_or_none(user),
             id,
             entity_type=entity_type,
             name=name,
@@ -63,7 +59,7 @@ class Entities(Noun):
 
         return entities.add_fact(
             self._owner.session,
-            _asking(user),
+            user_or_none(user),
             id,
             text,
             entity_type=entity_type,
@@ -86,7 +82,7 @@ class Entities(Noun):
 
         return entities.add_event(
             self._owner.session,
-            _asking(user),
+            user_or_none(user),
             id,
             text,
             date=date,
@@ -111,7 +107,7 @@ class Entities(Noun):
 
         return entities.relate(
             self._owner.session,
-            _asking(user),
+            user_or_none(user),
             id,
             relation,
             other,
@@ -137,7 +133,7 @@ class Entities(Noun):
 
         return entity_changes.replace_fact(
             self._owner.session,
-            _asking(user),
+            user_or_none(user),
             id,
             parsed_id(fact, "fact of an entity", "negmem entity show ID --json"),
             text,
@@ -162,7 +158,7 @@ class Entities(Noun):
         hint = "negmem entity show ID --json"
         return entity_changes.remove(
             self._owner.session,
-            _asking(user),
+            user_or_none(user),
             id,
             part=None if part is None else parsed_id(part, "part of an entity", hint),
             reason=reason,
@@ -182,7 +178,11 @@ class Entities(Noun):
         from negmem.core.learning import entity_changes
 
         return entity_changes.undo(
-            self._owner.session, _asking(user), id, entity_type=entity_type, namespace=namespace
+            self._owner.session,
+            user_or_none(user),
+            id,
+            entity_type=entity_type,
+            namespace=namespace,
         )
 
     def list(
@@ -199,7 +199,7 @@ class Entities(Noun):
 
         return entities.list_entities(
             self._owner.session,
-            _asking(user),
+            user_or_none(user),
             entity_type=entity_type,
             namespace=namespace,
             limit=limit,
@@ -220,7 +220,7 @@ class Entities(Noun):
 
         return entities.show(
             self._owner.session,
-            _asking(user),
+            user_or_none(user),
             id,
             entity_type=entity_type,
             namespace=namespace,
@@ -241,7 +241,7 @@ class Entities(Noun):
 
         return entities.search_entities(
             self._owner.session,
-            _asking(user),
+            user_or_none(user),
             query,
             namespace=namespace,
             limit=limit,

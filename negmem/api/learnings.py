@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from negmem.api.arguments import Noun, user_of
+from negmem.api.arguments import Noun, user_or_none
 
 if TYPE_CHECKING:
     from negmem.core.models.learning import (
@@ -16,10 +16,6 @@ if TYPE_CHECKING:
         LearningShown,
         LearningVersions,
     )
-
-
-def _asking(user: str | None) -> str | None:
-    return None if user is None else user_of(user)
 
 
 def _id(id: UUID | str) -> UUID:
@@ -47,7 +43,7 @@ class Learnings(Noun):
 
         return learnings.save(
             self._owner.session,
-            _asking(user),
+            user_or_none(user),
             title=title,
             learning=learning,
             context=context,
@@ -70,7 +66,7 @@ class Learnings(Noun):
 
         return learnings.search_learnings(
             self._owner.session,
-            _asking(user),
+            user_or_none(user),
             query,
             namespace=namespace,
             limit=limit,
@@ -92,7 +88,7 @@ class Learnings(Noun):
 
         return learnings.list_learnings(
             self._owner.session,
-            _asking(user),
+            user_or_none(user),
             namespace=namespace,
             tags=tags,
             removed=deleted,
@@ -104,7 +100,7 @@ class Learnings(Noun):
         """One lesson, whole, with the turns of `user` it rests on and who changed it."""
         from negmem.core.learning import learnings
 
-        return learnings.show(self._owner.session, _asking(user), _id(id))
+        return learnings.show(self._owner.session, user_or_none(user), _id(id))
 
     def edit(
         self,
@@ -122,7 +118,7 @@ class Learnings(Noun):
 
         return learnings.edit(
             self._owner.session,
-            _asking(user),
+            user_or_none(user),
             _id(id),
             title=title,
             learning=learning,
@@ -144,7 +140,7 @@ class Learnings(Noun):
 
         return learnings.remove(
             self._owner.session,
-            _asking(user),
+            user_or_none(user),
             _id(id),
             reason=reason,
             expected_version=expected_version,
@@ -154,10 +150,10 @@ class Learnings(Noun):
         """A lesson and what it said before, oldest first."""
         from negmem.core.learning import learnings
 
-        return learnings.versions(self._owner.session, _asking(user), _id(id))
+        return learnings.versions(self._owner.session, user_or_none(user), _id(id))
 
     def undo(self, id: UUID | str, *, user: str | None = None) -> LearningChange:
         """Take the last change back: an edit, a removal, or an undo."""
         from negmem.core.learning import learnings
 
-        return learnings.undo(self._owner.session, _asking(user), _id(id))
+        return learnings.undo(self._owner.session, user_or_none(user), _id(id))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from negmem.api.arguments import Noun, user_of
+from negmem.api.arguments import Noun, user_of, user_or_none
 
 if TYPE_CHECKING:
     from negmem.core.models.namespace import NamespaceChange
@@ -25,7 +25,7 @@ class Namespaces(Noun):
         """The namespaces of the app, with their members."""
         from negmem.core.learning import namespaces
 
-        whose = None if user is None else user_of(user)
+        whose = user_or_none(user)
         return namespaces.list_namespaces(self._owner.session, user=whose)
 
     def grant(self, name: str, user: str, *, role: str = "reader") -> NamespaceChange:

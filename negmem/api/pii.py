@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
-from negmem.api.arguments import Noun, user_of
+from negmem.api.arguments import Noun, user_or_none
 
 if TYPE_CHECKING:
     from negmem.core.models.pii import PiiFix, PiiScan
@@ -28,7 +28,7 @@ class Pii(Noun):
 
         return scan(
             self._owner.session,
-            None if user is None else user_of(user),
+            user_or_none(user),
             kinds=kinds,
             tables=tables,
             max_rows=max_rows,
@@ -51,7 +51,7 @@ class Pii(Noun):
 
         return fix(
             self._owner.session,
-            None if user is None else user_of(user),
+            user_or_none(user),
             policy=policy,
             kinds=kinds,
             tables=tables,

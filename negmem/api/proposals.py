@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from negmem.api.arguments import Noun, user_of
+from negmem.api.arguments import Noun, user_or_none
 
 if TYPE_CHECKING:
     from negmem.core.models.proposal import (
@@ -44,7 +44,7 @@ class Proposals(Noun):
 
         return proposals.list_proposals(
             self._owner.session,
-            None if user is None else user_of(user),
+            user_or_none(user),
             namespace=namespace,
             store=store,
             op=op,
@@ -59,7 +59,7 @@ class Proposals(Noun):
         """One proposal, and what it would change of what stands now."""
         from negmem.core.learning import proposals
 
-        whose = None if user is None else user_of(user)
+        whose = user_or_none(user)
         return proposals.show(self._owner.session, whose, proposals.parse_id(id))
 
     def approve(
@@ -81,7 +81,7 @@ class Proposals(Noun):
         return proposals.approve(
             self._owner.session,
             proposals.parse_id(id),
-            user=None if user is None else user_of(user),
+            user=user_or_none(user),
             actor=actor,
             reason=reason,
             anyway=anyway,
@@ -103,7 +103,7 @@ class Proposals(Noun):
         return proposals.reject(
             self._owner.session,
             proposals.parse_id(id),
-            user=None if user is None else user_of(user),
+            user=user_or_none(user),
             actor=actor,
             reason=reason,
             dry_run=dry_run,
@@ -128,7 +128,7 @@ class Proposals(Noun):
             self._owner.session,
             proposals.parse_id(id),
             changes,
-            user=None if user is None else user_of(user),
+            user=user_or_none(user),
             actor=actor,
             dry_run=dry_run,
         )
@@ -157,7 +157,7 @@ class Proposals(Noun):
         return proposal_batches.approve_all(
             self._owner.session,
             self._which(ids, user, {**wanted, "min_confidence": min_confidence}),
-            user=None if user is None else user_of(user),
+            user=user_or_none(user),
             actor=actor,
             reason=reason,
             dry_run=dry_run,
@@ -184,7 +184,7 @@ class Proposals(Noun):
         return proposal_batches.reject_all(
             self._owner.session,
             self._which(ids, user, {**wanted, "min_confidence": min_confidence}),
-            user=None if user is None else user_of(user),
+            user=user_or_none(user),
             actor=actor,
             reason=reason,
             dry_run=dry_run,
@@ -208,7 +208,7 @@ class Proposals(Noun):
         return proposal_batches.export_to_file(
             self._owner.session,
             Path(path),
-            None if user is None else user_of(user),
+            user_or_none(user),
             namespace=namespace,
             store=store,
             op=op,
@@ -227,5 +227,5 @@ class Proposals(Noun):
 
         if ids is not None:
             return [proposals.parse_id(one) for one in ids]
-        whose = None if user is None else user_of(user)
+        whose = user_or_none(user)
         return proposal_batches.waiting(self._owner.session, whose, **wanted)

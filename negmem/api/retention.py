@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from negmem.api.arguments import Noun, id_of, user_of
+from negmem.api.arguments import Noun, id_of, user_of, user_or_none
 
 if TYPE_CHECKING:
     from negmem.core.models.retention import (
@@ -25,7 +25,7 @@ class Retention(Noun):
         """Forget what is due, of one user or of all, by soft deletes in committed batches."""
         from negmem.core.evolution import retention
 
-        owner = None if user is None else user_of(user)
+        owner = user_or_none(user)
         return retention.run(self._owner.session, user=owner, dry_run=dry_run)
 
     def preview(
@@ -39,7 +39,7 @@ class Retention(Noun):
         """What would go within the days to come; `changes`, numbers of the config as they might be."""
         from negmem.core.evolution import retention
 
-        owner = None if user is None else user_of(user)
+        owner = user_or_none(user)
         told = {key: str(value) for key, value in (changes or {}).items()}
         return retention.preview(self._owner.session, owner, days=days, changes=told, limit=limit)
 
@@ -61,7 +61,7 @@ class Retention(Noun):
         from negmem.core.evolution import retention_purge
 
         session = self._owner.session
-        planned = retention_purge.plan(session, user=None if user is None else user_of(user))
+        planned = retention_purge.plan(session, user=user_or_none(user))
         if dry_run:
             return retention_purge.preview(planned)
         return retention_purge.apply(session, planned)
