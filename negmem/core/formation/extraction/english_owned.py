@@ -55,6 +55,15 @@ _RELATIVE = re.compile(
     r"\b(?:kids?|children|siblings?|brothers?|sisters?|sons?|daughters?|twins?|triplets|girlfriend|boyfriend|wife|husband|partner|fiancée?|nieces?|nephews?|cousins?|grandchildren|grandkids|grandson|granddaughter|roommates?|flatmates?|housemates?|stepson|stepdaughter|toddler|newborn|baby|teenagers?|stepsister|stepbrother|half-(?:brother|sister)|in-laws|godson|goddaughter|friends?|uncle|aunt|pen pal|mentor|boss|manager|therapist|coach|nanny|cleaner|assistant)\b",
     re.I,
 )
+_DOINGS = frozenset((
+    "play", "coach", "sing in", "teach", "own", "practise", "practice", "collect", "commute",
+    "drive", "ride", "knit", "wear", "raise", "breed", "wake up", "get up", "go to bed", "rent",
+    "weigh", "smoke", "manage", "lead", "foster", "volunteer at", "volunteer for", "host", "brew",
+    "restore", "subscribe to", "sail",
+))  # fmt: skip
+_NAMED_ONLY = frozenset((
+    "car", "computer", "phone", "room", "employer", "school", "department", "location",
+))  # fmt: skip
 
 
 def read_possessions(clause: str) -> Iterator[Found]:
@@ -137,39 +146,7 @@ def read_habits(clause: str) -> Iterator[Found]:
             r"(?:at|early|late|around|before|after|by)\b", thing, re.I
         ):
             return
-        if verb in (
-            "play",
-            "coach",
-            "sing in",
-            "teach",
-            "own",
-            "practise",
-            "practice",
-            "collect",
-            "commute",
-            "drive",
-            "ride",
-            "knit",
-            "wear",
-            "raise",
-            "breed",
-            "wake up",
-            "get up",
-            "go to bed",
-            "rent",
-            "weigh",
-            "smoke",
-            "manage",
-            "lead",
-            "foster",
-            "volunteer at",
-            "volunteer for",
-            "host",
-            "brew",
-            "restore",
-            "subscribe to",
-            "sail",
-        ):
+        if verb in _DOINGS:
             yield from profile_fact(
                 f"{verb}:{thing_key(thing)}"
                 if verb in ("play", "teach", "collect", "own", "ride", "drive", "wear")
@@ -211,22 +188,7 @@ def read_attribute(clause: str) -> Iterator[Found]:
     thing = ended(match["thing"])
     if key is None or _STATE_WORDS.match(thing) or not is_named(bare(thing)):
         return
-    if (
-        key
-        in (
-            "car",
-            "computer",
-            "phone",
-            "room",
-            "employer",
-            "school",
-            "department",
-            "location",
-            "occupation",
-        )
-        and not re.match(r"(?:a|an|called|named)\b|[A-Z0-9+(<*]", match["thing"])
-        and key not in ("occupation",)
-    ):
+    if key in _NAMED_ONLY and not re.match(r"(?:a|an|called|named)\b|[A-Z0-9+(<*]", match["thing"]):
         return
     if key == "phone" and not is_number(thing):
         key = "phone model"

@@ -47,6 +47,11 @@ _NOT_A_NAME = re.compile(
     r"(?:(?:I|I'm|Not|The|A|An|Mom|Dad|From|In|At|On|So|English|Chinese|German|French|Japanese|Italian"
     r"|Spanish|Vegan|Vegetarian)\b|\w+(?:ese|ish|ian)$)"
 )
+_SAYING_WHAT = frozenset((
+    "is", "are", "'s", "isn't", "aren't", "can't", "cannot", "doesn't", "don't", "likes", "like",
+    "loves", "love", "hates", "hate", "prefers", "enjoys", "has", "have", "speaks", "eats",
+    "drinks", "dislikes", "enjoy", "turned", "became", "adores", "suffers",
+))  # fmt: skip
 
 
 def found_relations(clause: str) -> Iterator[Found]:
@@ -153,36 +158,7 @@ def _key_of_own(verb: str, thing: str) -> str | None:
 
 def _relation_thing(verb: str, thing: str) -> str:
     thing = thing.strip(" ,")
-    if verb in (
-        "is",
-        "are",
-        "'s",
-        "isn't",
-        "aren't",
-        "can't",
-        "cannot",
-        "doesn't",
-        "don't",
-        "likes",
-        "like",
-        "loves",
-        "love",
-        "hates",
-        "hate",
-        "prefers",
-        "enjoys",
-        "has",
-        "have",
-        "speaks",
-        "eats",
-        "drinks",
-        "dislikes",
-        "enjoy",
-        "turned",
-        "became",
-        "adores",
-        "suffers",
-    ):
+    if verb in _SAYING_WHAT:
         thing = re.sub(
             r"^(?:not|also|very|really|currently|now|allergic to|a|an|the|from|like|eat|drink|have|no longer|stand|called|named|severely allergic to|as)\s+",
             "",

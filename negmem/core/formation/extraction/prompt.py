@@ -92,41 +92,11 @@ _WRITTEN_OUT = re.compile(
 )
 _COMMON = frozenset(
     [
-        "the",
-        "a",
-        "an",
-        "of",
-        "to",
-        "in",
-        "on",
-        "at",
-        "for",
-        "and",
-        "or",
-        "is",
-        "are",
-        "was",
-        "be",
-        "my",
-        "i",
-        "you",
-        "it",
-        "with",
-        "as",
-        "by",
-        "not",
-        "do",
-        "does",
-        "user's",
-        "的",
-        "了",
-        "是",
-        "我",
-        "不",
-        "在",
-        "有",
+        "the", "a", "an", "of", "to", "in", "on", "at", "for", "and", "or", "is", "are", "was",
+        "be", "my", "i", "you", "it", "with", "as", "by", "not", "do", "does", "user's", "的", "了",
+        "是", "我", "不", "在", "有",
     ]
-)
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
