@@ -19,14 +19,15 @@ from negmem.core.models.core_block import (
 from negmem.core.on_trail import record_rectified, record_removed
 from negmem.core.pii import gated, gated_write, guard_of
 from negmem.core.session import Session
-from negmem.core.text.clean import TextRefusedError, clean_text, clean_value
 from negmem.core.text.names import check_name
+from negmem.core.text.storable import storable_metadata, storable_text
 from negmem.errors import NegmemError, UsageError
 from negmem.providers.tokens import TokenCounter
 
 DEFAULT_LABEL = "persona"
 MAX_LABEL = 64
 _MAX_ACTOR = 64
+_SET = "negmem core set persona TEXT --user NAME"
 _CUT_MARKS = ("truncated", "truncated_to")
 
 
@@ -98,7 +99,10 @@ def set_block(
     is merged over what stands, a value of None takes its key out. The same text again changes nothing.
     Raises: as `show`; UsageError `text_refused`; NegmemError `version_conflict`.
     """
-    screened = guard_of(session).screen(_clean(content), _clean_metadata(metadata or {}))
+    screened = guard_of(session).screen(
+        storable_text(content, _SET, "it is blank; negmem core rm takes a block away"),
+        storable_metadata(metadata or {}, _SET),
+    )
     text, added = screened.text, screened.metadata
     place = _place(session, user, label, scope, thread)
     counter = counter or TokenCounter(session.config.llm.model)
@@ -341,33 +345,3 @@ def _fitted(
 
 def _owner_words(session: Session, user: str | None, scope: str) -> str:
     return f'app "{session.app}"' if scope == "app" else f'user "{user}" of app "{session.app}"'
-
-
-def _clean(content: str) -> str:
-    if not isinstance(content, str):
-        raise _refused(f"it is {type(content).__name__}, not text")
-    try:
-        text, _ = clean_text(content)
-    except TextRefusedError as error:
-        raise _refused(f"{error.reason}: {error.detail}") from None
-    if not text.strip():
-        raise _refused("it is blank; negmem core rm takes a block away")
-    return text
-
-
-def _clean_metadata(metadata: dict[str, Any]) -> dict[str, Any]:
-    try:
-        value, _ = clean_value(metadata)
-    except TextRefusedError as error:
-        raise _refused(f"{error.reason}: {error.detail}") from None
-    assert isinstance(value, dict)
-    return dict(value)
-
-
-def _refused(why: str) -> UsageError:
-    return UsageError(
-        "text_refused",
-        "the text can't be stored",
-        why=why,
-        hint="negmem core set persona TEXT --user NAME",
-    )

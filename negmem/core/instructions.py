@@ -9,9 +9,11 @@ from psycopg.types.json import Jsonb
 
 from negmem.core.models.instruction import Instruction, InstructionChange, Instructions
 from negmem.core.session import Session
-from negmem.core.text.clean import TextRefusedError, clean_text, clean_value
 from negmem.core.text.names import check_name
-from negmem.errors import NegmemError, UsageError
+from negmem.core.text.storable import storable_metadata, storable_text
+from negmem.errors import NegmemError
+
+_SET = "negmem instruction set KEY TEXT"
 
 
 def list_instructions(session: Session) -> Instructions:
@@ -54,8 +56,8 @@ def set_instruction(
     Raises: UsageError `name_invalid`, `text_refused`; NegmemError `version_conflict`.
     """
     check_name(key, "instruction")
-    text = _clean(content)
-    marks = None if metadata is None else _clean_metadata(metadata)
+    text = storable_text(content, _SET)
+    marks = None if metadata is None else storable_metadata(metadata, _SET)
     while True:  # again where somebody else wrote the version first: theirs stays, ours comes after
         found = _fetch(session, key)
         now = found[0] if found else None
@@ -93,33 +95,3 @@ def _fetch(
 ) -> list[Instruction]:
     params = {"app_name": session.app, "key": key, "version": version, "history": history}
     return [Instruction(**row) for row in session.database.rows("instructions", "list", params)]
-
-
-def _clean(content: str) -> str:
-    if not isinstance(content, str):
-        raise _refused(f"it is {type(content).__name__}, not text")
-    try:
-        text, _ = clean_text(content)
-    except TextRefusedError as error:
-        raise _refused(f"{error.reason}: {error.detail}") from None
-    if not text.strip():
-        raise _refused("it is blank")
-    return text
-
-
-def _clean_metadata(metadata: dict[str, Any]) -> dict[str, Any]:
-    try:
-        value, _ = clean_value(metadata)
-    except TextRefusedError as error:
-        raise _refused(f"{error.reason}: {error.detail}") from None
-    assert isinstance(value, dict)
-    return dict(value)
-
-
-def _refused(why: str) -> UsageError:
-    return UsageError(
-        "text_refused",
-        "the text can't be stored",
-        why=why,
-        hint="negmem instruction set KEY TEXT",
-    )
