@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from urllib.parse import unquote
 
 from psycopg import ProgrammingError
-from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg.conninfo import conninfo_to_dict
 
 from negmem.errors import UsageError
 
@@ -53,10 +53,6 @@ class Target:
         name = said.get("dbname") or "default database"
         user = said.get("user")
         return f"{name}@{place}" + (f" as {user}" if user else "")
-
-    def conninfo(self) -> str:
-        """The parameters as one libpq string (holds the password: for libpq only)."""
-        return make_conninfo("", **dict(self.params))
 
 
 def _malformed(why: str, origin: str, hint: str) -> UsageError:

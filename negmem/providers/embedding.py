@@ -133,11 +133,6 @@ def space_difference(a: Space, b: Space) -> tuple[str, ...]:
     )
 
 
-def same_space(a: Space, b: Space) -> bool:
-    """Whether vectors of the two spaces may be compared."""
-    return a == b
-
-
 def require_same_space(stored: Space, configured: Space) -> None:
     """Refuse to compare across models. Raises: NegmemError `embedding_space_mismatch`."""
     fields = space_difference(stored, configured)
