@@ -6,7 +6,6 @@ import contextlib
 import logging
 import os
 import re
-import shlex
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -31,6 +30,7 @@ from negmem.db.failures import (
     words_of,
 )
 from negmem.db.loaders import BoundedMomentLoader
+from negmem.db.refusals import is_starting, refusal
 from negmem.db.sqlfiles import Queries, blocks, fill
 from negmem.errors import NegmemError
 
@@ -39,71 +39,10 @@ if TYPE_CHECKING:
 
 Connection = psycopg.Connection[TupleRow]
 log = logging.getLogger("negmem.sql")
+# The end of a pipeline on a lost connection is told by the error itself, not by a line of the driver besides.
+logging.getLogger("psycopg").addHandler(logging.NullHandler())
 
 _RETRY_WAIT_S = 0.25
-_STARTING = re.compile(r"starting up|not yet accepting|Connection refused|No such file", re.I)
-_CAUSES: tuple[tuple[str, str, str, str], ...] = (
-    (
-        r"password authentication failed|no password supplied",
-        "authentication_failed",
-        "the server refuses the login",
-        "set PGPASSWORD or ~/.pgpass, or check the user name",
-    ),
-    (
-        r'database "[^"]*" does not exist',
-        "database_not_found",
-        "there is no such database",
-        "",  # names the database: _how_to_make
-    ),
-    (
-        r'role "[^"]*" does not exist|no pg_hba.conf entry|Peer authentication failed|Ident auth',
-        "authentication_failed",
-        "the server refuses the login",
-        "check the user name and the server's pg_hba.conf",
-    ),
-    (
-        r"too many clients|remaining connection slots",
-        "too_many_connections",
-        "the server has no connection left",
-        "close others, or connect through a pooler",
-    ),
-    (
-        r"server does not support SSL, but SSL was required|invalid sslmode value",
-        "connection_failed",
-        "the server and sslmode do not agree",
-        "set sslmode=prefer in the connection string, or PGSSLMODE=prefer",
-    ),
-    (
-        r'definition of service "[^"]*" not found|service file "[^"]*" not found',
-        "connection_failed",
-        "the service is not defined",
-        "look into ~/.pg_service.conf, or name a database with --dsn",
-    ),
-    (
-        r"invalid port number|invalid integer value",
-        "connection_failed",
-        "a connection parameter is no number",
-        "look at PGPORT and the connection string",
-    ),
-    (
-        r"received invalid response to (?:SSL|GSSAPI) negotiation|expected authentication request",
-        "connection_failed",
-        "what answers there is no PostgreSQL server",
-        "check host and port",
-    ),
-    (
-        r"translate host name|resolve host|Name or service not known|name resolution",
-        "server_unreachable",
-        "the host name can't be resolved",
-        "check the host, and that the password in a URL is percent-encoded",
-    ),
-    (
-        r"Connection refused|No such file|timeout|timed out|starting up|unreachable|not yet accept",
-        "server_unreachable",
-        "no PostgreSQL server answers",
-        "negmem doctor --wait 30    waits for a server that is starting",
-    ),
-)
 
 
 @dataclass(frozen=True)
@@ -200,43 +139,9 @@ class Database:
                 return made
             except psycopg.Error as error:
                 reason = str(error)
-            if time.monotonic() >= deadline or not _STARTING.search(reason):
-                raise self._connect_error(reason)
+            if time.monotonic() >= deadline or not is_starting(reason):
+                raise refusal(self.target, reason)
             time.sleep(_RETRY_WAIT_S)
-
-    def _connect_error(self, reason: str) -> NegmemError:
-        for pattern, code, message, hint in _CAUSES:
-            if re.search(pattern, reason):
-                said = self._reason(pattern, reason)
-                if code == "database_not_found":
-                    hint = self._how_to_make(said)
-                return NegmemError(
-                    code,
-                    message,
-                    why=f"{said} ({self.label}, from {self.target.origin})",
-                    hint=hint,
-                )
-        return NegmemError(
-            "connection_failed",
-            "no connection to the database",
-            why=f"{self.label}, from {self.target.origin}; the driver's text is withheld, since it"
-            " may repeat the connection string",
-            hint="check host, port, user and database",
-        )
-
-    def _how_to_make(self, said: str) -> str:
-        """The command that makes the missing database there, without the password."""
-        words = ["createdb"]
-        for flag, name in (("-h", "host"), ("-p", "port"), ("-U", "user")):
-            if value := self.target.params.get(name):
-                words += [flag, value]
-        words.append(said.split('"')[1])
-        return f"{shlex.join(words)}    or name another one with --dsn"
-
-    @staticmethod
-    def _reason(pattern: str, reason: str) -> str:
-        found = re.search(pattern, reason)
-        return found.group(0) if found else ""
 
     @property
     def in_transaction(self) -> bool:
@@ -425,11 +330,23 @@ class Database:
         with self.connection.cursor() as cursor:
             return int(self._run(cursor, self.queries(noun, name), params).rowcount)
 
+    def run_alone(self, noun: str, name: str) -> None:
+        """Run one named query that no transaction may hold (VACUUM); it waits for locks without limit."""
+        statement = self.queries(noun, name)
+        try:
+            self.connection.execute(statement)
+        except psycopg.Error as error:
+            raise self.explained(translate(error, str(statement))) from error
+
     def _run(self, cursor: Any, statement: LiteralString, params: dict[str, Any] | None) -> Any:
         started = time.perf_counter()
+        person = self._whose(params)
         try:
-            if self._facts is not None and self._facts.row_security_binds:
-                return self._run_for_one(cursor, statement, params)
+            if not self._in_transaction:
+                return self._run_in_own(cursor, statement, params, person)
+            if person is not None and self._told != person:
+                self.connection.execute(blocks("row_security")["person"], {"user_id": person})
+                self._told = person
             return cursor.execute(statement, params)
         except psycopg.Error as error:
             raise self.explained(translate(error, str(statement))) from error
@@ -437,15 +354,41 @@ class Database:
             took_ms = (time.perf_counter() - started) * 1000
             log.debug("%.1f ms  %s", took_ms, " ".join(str(statement).split()))
 
-    def _run_for_one(
-        self, cursor: Any, statement: LiteralString, params: dict[str, Any] | None
+    def _run_in_own(
+        self,
+        cursor: Any,
+        statement: LiteralString,
+        params: dict[str, Any] | None,
+        person: str | None,
     ) -> Any:
-        """Run it where row-level security shows one user: told to the transaction, gone with it.
+        """Run it as a transaction of its own, in which it waits for a lock no longer than is set.
 
-        Whose rows it may see say its parameters; a statement that names nobody goes on with the last.
+        The setting travels ahead in a pipeline, which is one transaction and one round trip: a setting of
+        the session would be lost, or left to others, where PgBouncer gives out its connections by transaction.
         """
-        if not params:
-            return cursor.execute(statement, params)
+        connection = cursor.connection
+        try:
+            with connection.pipeline():
+                patience = {"lock_timeout_ms": int(self.lock_timeout_ms)}
+                connection.execute(blocks("session")["lock_timeout"], patience)
+                if person is not None:
+                    connection.execute(blocks("row_security")["person"], {"user_id": person})
+                cursor.execute(statement, params)
+        except psycopg.Error:
+            raise
+        except BaseException:
+            # What was sent can't be called back: its answers would be taken for those of the next query.
+            connection.close()
+            raise
+        return cursor
+
+    def _whose(self, params: dict[str, Any] | None) -> str | None:
+        """Whose rows a statement may see where row-level security shows one user, else None.
+
+        Its parameters say so; a statement that names nobody goes on with the last.
+        """
+        if not params or self._facts is None or not self._facts.row_security_binds:
+            return None
         if "user_id" in params:
             self._person = params["user_id"] or ""
             is_narrow = params["user_id"] is None and self.facts.sees_one_user
@@ -453,16 +396,7 @@ class Database:
                 self.on_narrowed()
         elif several := params.get("users", params.get("thread_users")):
             self._person = several[0] if len(set(several)) == 1 else ""
-        connection = self.connection
-        tell = fill(blocks("row_security")["person"], {})
-        if self._in_transaction:
-            if self._told != self._person:
-                connection.execute(tell, {"user_id": self._person})
-                self._told = self._person
-            return cursor.execute(statement, params)
-        with connection.transaction():
-            connection.execute(tell, {"user_id": self._person})
-            return cursor.execute(statement, params)
+        return self._person
 
 
 def operating_system_user() -> str:

@@ -12,6 +12,8 @@ from negmem.errors import NegmemError
 
 NO_PRIVILEGE = "42501"
 NO_LOCK = "55P03"
+# The line of the context that names a row by its place, and with it the table, in whatever language.
+_LOCKED_ROW = re.compile(r"^.*\(\d+,\d+\).*$", re.MULTILINE)
 
 
 class DatabaseError(NegmemError):
@@ -129,12 +131,15 @@ def translate(error: psycopg.Error, statement: str = "") -> DatabaseError:
     made = DatabaseError(code, message, why=why, hint=hint, sqlstate=sqlstate)
     made.said = diag.message_primary or ""
     # Of a refusal inside a function the first lines of the context are the statement.
-    inner = (diag.context or "").partition("\nPL/pgSQL")[0]
+    context = diag.context or ""
+    inner = context.partition("\nPL/pgSQL")[0]
     made.statement = "\n".join(
         part
         for part in (diag.internal_query, inner if sqlstate == NO_PRIVILEGE else "", statement)
         if part
     )
+    if sqlstate == NO_LOCK and (row := _LOCKED_ROW.search(context)):
+        made.statement = row[0]
     return made
 
 

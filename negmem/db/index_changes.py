@@ -14,7 +14,7 @@ from psycopg.types.json import Jsonb
 from negmem import __version__
 from negmem.db.connect import Connection, Database
 from negmem.db.expected import expected_schema
-from negmem.db.failures import translate
+from negmem.db.failures import DatabaseError, translate
 from negmem.db.observed import catalog_rows, observe
 from negmem.db.sqlfiles import blocks, fill, quote_identifier
 from negmem.errors import NegmemError
@@ -23,6 +23,7 @@ _SUFFIX = "_negmem_new"
 _TEMPORARY = re.compile(r" ON pg_temp(?:_\d+)?\.")
 _STORAGE = re.compile(r" WITH \([^()]*\)")
 _HEAD = re.compile(r"\ACREATE (?P<unique>UNIQUE )?INDEX (?P<name>\w+)\s+ON ")
+_TABLE = re.compile(r'\A(?:"(?:[^"]|"")+"\.)?(?P<table>\w+)')
 
 
 def wanted_indexes(schema: str) -> dict[str, str]:
@@ -141,16 +142,19 @@ def build(database: Database, name: str, statement: str, *, replaces: bool) -> N
     new_name = f"{name}{_SUFFIX}" if replaces else name
     head = _HEAD.match(statement)
     assert head is not None
+    table = _TABLE.match(statement[head.end() :])
+    assert table is not None
     unique = head["unique"] or ""
     create = f"CREATE {unique}INDEX CONCURRENTLY {quote_identifier(new_name)} ON {statement[head.end() :]}"
     try:
+        _wait_for(database, table["table"])
         connection.execute(_statement(database, "drop_index", f"{name}{_SUFFIX}"))
         connection.execute(create.encode())
         if replaces:
             connection.execute(_statement(database, "drop_index", name))
             connection.execute(_statement(database, "rename_index", new_name, new_name=name))
-    except psycopg.Error as error:
-        failure = translate(error)
+    except (psycopg.Error, DatabaseError) as error:
+        failure = translate(error) if isinstance(error, psycopg.Error) else error
         raise NegmemError(
             "index_not_built",
             f"index {name} could not be built",
@@ -161,10 +165,21 @@ def build(database: Database, name: str, statement: str, *, replaces: bool) -> N
 
 def drop(database: Database, name: str) -> None:
     """Remove one index while others read and write."""
+    for row in database.rows("drift", "table_of", {"schema": database.schema, "name": name}):
+        _wait_for(database, row["table"])
     try:
         database.connection.execute(_statement(database, "drop_index", name))
     except psycopg.Error as error:
         raise translate(error) from error
+
+
+def _wait_for(database: Database, table: str) -> None:
+    """Whether the table's lock can be had in time: what is built or removed CONCURRENTLY has no transaction to set that in.
+
+    Raises: DatabaseError `lock_timeout`, with the holder.
+    """
+    with database.transaction() as connection:
+        connection.execute(_statement(database, "lock_table", table))
 
 
 def _statement(database: Database, block: str, name: str, **values: str) -> bytes:

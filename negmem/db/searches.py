@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import logging
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,8 +14,6 @@ from psycopg.rows import dict_row
 from negmem.db.connect import Database, log
 from negmem.db.failures import DatabaseError, translate
 
-# The end of a pipeline on a lost connection is told by the error itself, not by a line of the driver besides.
-logging.getLogger("psycopg").addHandler(logging.NullHandler())
 _READ_ONLY = "25006"
 _NO_PRIVILEGE = "42501"
 

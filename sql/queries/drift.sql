@@ -57,6 +57,19 @@ CREATE TEMPORARY TABLE :"name" (LIKE :"schema".:"name" INCLUDING GENERATED) ON C
 -- name: drop_index
 DROP INDEX CONCURRENTLY IF EXISTS :"schema".:"name";
 
+-- name: lock_table
+-- The lock that what is done to an index CONCURRENTLY takes: held with those who read and write, not with its like.
+LOCK TABLE :"schema".:"name" IN SHARE UPDATE EXCLUSIVE MODE;
+
+-- name: table_of
+-- params: schema, name
+-- returns: the table of an index; no row where there is no such index
+SELECT t.relname::text AS table
+FROM pg_class AS c
+JOIN pg_index AS i ON i.indexrelid = c.oid
+JOIN pg_class AS t ON t.oid = i.indrelid
+WHERE c.relnamespace = (SELECT n.oid FROM pg_namespace AS n WHERE n.nspname = %(schema)s::name) AND c.relname = %(name)s::name;
+
 -- name: rename_index
 ALTER INDEX :"schema".:"name" RENAME TO :"new_name";
 

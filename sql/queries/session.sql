@@ -50,6 +50,11 @@ BEGIN; SET LOCAL lock_timeout = :lock_timeout_ms; SET LOCAL statement_timeout = 
 -- name: begin_read_only
 BEGIN READ ONLY; SET LOCAL lock_timeout = :lock_timeout_ms; SET LOCAL statement_timeout = :statement_timeout_ms;
 
+-- name: lock_timeout
+-- params: lock_timeout_ms
+-- For the transaction alone, which is that of the one statement that follows in the pipeline.
+SELECT set_config('lock_timeout', %(lock_timeout_ms)s::integer::text, true);
+
 -- name: commit
 COMMIT;
 

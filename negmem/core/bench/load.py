@@ -65,7 +65,7 @@ def run(
         for clients in (1, options.clients):
             on_step(f"{clients} at work for {options.seconds:g} s")
             raw.append(_clients(scratch, options, clients, Path(folder)))
-            scratch.database.execute("bench", "settle")
+            scratch.database.run_alone("bench", "settle")
         expected = sum(one["items"] for few in raw for one in few)
         lost = expected - _counted(scratch)
         lost_logs = sum(one["retrievals"] for few in raw for one in few) - _logs(scratch)
@@ -161,7 +161,7 @@ def _fill(session: Session, options: LoadOptions, folder: Path) -> None:
             line = {"thread": f"t{number}", "user": f"user{number % options.users}", "turns": turns}
             file.write(json.dumps(line, ensure_ascii=False) + "\n")
     Ingest(session, IngestOptions(path=str(path), format="jsonl")).run()
-    session.database.execute("bench", "settle")
+    session.database.run_alone("bench", "settle")
 
 
 def _clients(

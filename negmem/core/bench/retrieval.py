@@ -278,7 +278,7 @@ def fill_store(session: Session, dataset: Dataset, on_step: Callable[[str], None
             why="the figures would not be those of the whole set",
             hint="negmem bench retrieval … -vv",
         )
-    session.database.execute("bench", "settle")
+    session.database.run_alone("bench", "settle")
     names = {(c.store, c.name): c.session_id for c in dataset.conversations}
     return _Store(session, dataset, names, stored.memories, time.perf_counter() - started)
 
