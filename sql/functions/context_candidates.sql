@@ -9,7 +9,7 @@
 --   history   messages of one thread, newest first: the named one, else the one that changed last. Calls of
 --             tools and what has no text are no part of it
 --
--- callers: get_context_window(), queries/context.sql
+-- callers: get_context_window(), context_page()
 -- locks: none beyond reading
 -- volatility: STABLE, it reads tables and now()
 -- returns: candidates by section, best first by rank
@@ -29,11 +29,16 @@ RETURNS TABLE (
     thread_id uuid,
     thread text
 )
-LANGUAGE sql
+LANGUAGE plpgsql
 STABLE
 PARALLEL SAFE
+-- Planned for each call the statement costs more than it takes.
+SET plan_cache_mode = force_generic_plan
 SET search_path = :"schema", pg_catalog, pg_temp
 AS $function$
+#variable_conflict use_column
+BEGIN
+    RETURN QUERY
     WITH thread AS (
         SELECT t.id, t.external_id
         FROM threads AS t
@@ -106,5 +111,6 @@ AS $function$
         ORDER BY e.sequence_num DESC
         LIMIT 200
     ) AS said
-    ORDER BY 1, 2
+    ORDER BY 1, 2;
+END
 $function$;

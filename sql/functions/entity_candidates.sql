@@ -4,7 +4,7 @@
 -- running Chinese too. Of what shares no word with the question the three nearest, as far as they are nearer than three
 -- in four unrelated texts are. Of each the ten newest facts in force, the last five events, and ten relations to others.
 --
--- callers: get_context_window(), queries/context.sql
+-- callers: get_context_window(), context_page()
 -- locks: none beyond reading
 -- volatility: STABLE, it reads tables
 
@@ -18,12 +18,17 @@ CREATE OR REPLACE FUNCTION :"schema".entity_candidates(
     p_keyword_weight double precision DEFAULT 0.6
 )
 RETURNS TABLE (rank bigint, id uuid, title text, content text, updated_at timestamptz, score double precision)
-LANGUAGE sql
+LANGUAGE plpgsql
 STABLE
 ROWS 5
 SET jit = off
+-- Planned for each call the statement costs more than it takes.
+SET plan_cache_mode = force_generic_plan
 SET search_path = :"schema", :"vector_schema", pg_catalog, pg_temp
 AS $function$
+#variable_conflict use_column
+BEGIN
+    RETURN QUERY
     WITH owners AS MATERIALIZED (
         SELECT array_agg(a.owner_kind ORDER BY a.owner_kind, a.owner) AS kinds,
             array_agg(a.owner ORDER BY a.owner_kind, a.owner) AS names
@@ -81,5 +86,6 @@ AS $function$
     FROM found AS f
     JOIN entities AS e
         ON e.owner_kind = f.owner_kind AND e.owner = f.owner AND e.app_name = p_app_name AND e.id = f.id
-    ORDER BY f.rank
+    ORDER BY f.rank;
+END
 $function$;

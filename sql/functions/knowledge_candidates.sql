@@ -3,7 +3,7 @@
 -- Readable is what accessible_owners() says; ranked as search_shared_items() ranks, by words and by vectors. Of what
 -- shares no word with the question the three nearest, as far as they are nearer than three in four unrelated texts are.
 --
--- callers: get_context_window(), queries/context.sql
+-- callers: get_context_window(), context_page()
 -- locks: none beyond reading
 -- volatility: STABLE, it reads tables
 
@@ -17,12 +17,17 @@ CREATE OR REPLACE FUNCTION :"schema".knowledge_candidates(
     p_keyword_weight double precision DEFAULT 0.6
 )
 RETURNS TABLE (rank bigint, id uuid, title text, content text, updated_at timestamptz, score double precision)
-LANGUAGE sql
+LANGUAGE plpgsql
 STABLE
 ROWS 10
 SET jit = off
+-- Planned for each call the statement costs more than it takes.
+SET plan_cache_mode = force_generic_plan
 SET search_path = :"schema", :"vector_schema", pg_catalog, pg_temp
 AS $function$
+#variable_conflict use_column
+BEGIN
+    RETURN QUERY
     WITH owners AS MATERIALIZED (
         SELECT array_agg(a.owner_kind ORDER BY a.owner_kind, a.owner) AS kinds,
             array_agg(a.owner ORDER BY a.owner_kind, a.owner) AS names
@@ -51,5 +56,6 @@ AS $function$
     FROM found AS f
     JOIN learnings AS l
         ON l.owner_kind = f.owner_kind AND l.owner = f.owner AND l.app_name = p_app_name AND l.id = f.id
-    ORDER BY f.rank
+    ORDER BY f.rank;
+END
 $function$;

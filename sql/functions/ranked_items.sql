@@ -241,7 +241,9 @@ BEGIN
         END IF;
     END IF;
     IF v_semantic_weight + v_keyword_weight > 0 THEN
-        v_semantic_weight := v_semantic_weight / (v_semantic_weight + v_keyword_weight);
+        -- Of what weighs less than a millionth no contribution is left; the smallest numbers would end in an underflow.
+        v_semantic_weight := round(
+            v_semantic_weight::numeric / (v_semantic_weight + v_keyword_weight)::numeric, 9);
         v_keyword_weight := 1 - v_semantic_weight;
     END IF;
 

@@ -24,10 +24,15 @@ CREATE OR REPLACE FUNCTION :"schema".record_retrieval(
     p_used_tokens integer DEFAULT NULL
 )
 RETURNS uuid
-LANGUAGE sql
+LANGUAGE plpgsql
 VOLATILE
+-- Planned for each search the statement costs more than it takes.
+SET plan_cache_mode = force_generic_plan
 SET search_path = :"schema", pg_catalog, pg_temp
 AS $function$
+DECLARE
+    v_id uuid;
+BEGIN
     INSERT INTO memory_retrieval_logs (user_id, app_name, thread_id, query, retrieved_memory_ids, retrieved_fact_ids,
         items, search_level, fallbacks, latency_ms, budget_tokens, used_tokens, counted, applied_at)
     SELECT u.user_id, u.app_name,
@@ -45,5 +50,7 @@ AS $function$
                 AND l.query = left(p_query, 10000)) AS it
     ) AS counts
     WHERE u.user_id = p_user_id AND u.app_name = p_app_name
-    RETURNING id;
+    RETURNING id INTO v_id;
+    RETURN v_id;
+END
 $function$;

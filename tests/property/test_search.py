@@ -51,6 +51,8 @@ def session(database: TestDatabase) -> Iterator[Session]:
 @example(query=ODD[0], level="ilike", weight=0.5)
 @example(query=ODD[1], level="keyword", weight=0.5)
 @example(query=ODD[2], level="auto", weight=0.5)
+@example(query=ODD[0], level="auto", weight=1e-200)
+@example(query=ODD[0], level="auto", weight=5e-324)
 def test_any_question_has_an_answer_that_adds_up(
     session: Session, query: str, level: str, weight: float
 ) -> None:

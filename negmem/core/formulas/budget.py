@@ -98,10 +98,11 @@ class _Filled:
     taken: list[PackedItem] = field(default_factory=list)
     waiting: list[Item] = field(default_factory=list)
     is_closed: bool = False
+    tokens: int = 0
 
-    @property
-    def tokens(self) -> int:
-        return sum(item.tokens for item in self.taken)
+    def take(self, item: PackedItem) -> None:
+        self.taken.append(item)
+        self.tokens += item.tokens
 
     @property
     def shown(self) -> list[PackedItem]:
@@ -159,19 +160,17 @@ def _fill(one: _Filled, limit: int, count: Count, fit: Fit) -> None:
     """Take what fits under `limit` tokens of the whole section."""
     if one.is_closed:
         return
-    room = limit - one.tokens
     waiting, one.waiting = one.waiting, []
     for number, item in enumerate(waiting):
+        room = limit - one.tokens
         tokens = count(item.text + "\n")
         if tokens <= room:
-            one.taken.append(PackedItem(item.id, item.text, tokens))
-            room -= tokens
+            one.take(PackedItem(item.id, item.text, tokens))
             continue
         if room >= MIN_CUT_TOKENS and (one.section.is_contiguous or not one.taken):
             cut = _cut(item, room, count, fit)
             if cut is not None:
-                one.taken.append(cut)
-                room -= cut.tokens
+                one.take(cut)
                 one.is_closed = one.section.is_contiguous
                 one.waiting.extend(waiting[number + 1 :])
                 return
@@ -210,6 +209,7 @@ def _shortened(sections: Sequence[_Filled], max_tokens: int, count: Count) -> Pa
             text, tokens = "", 0
             break
         gone = last.taken.pop()
+        last.tokens -= gone.tokens
         last.waiting.insert(0, Item(gone.id, gone.text))
         text = _join(sections)
         tokens = count(text)
