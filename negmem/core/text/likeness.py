@@ -17,6 +17,7 @@ from negmem.core.text.likeness_meaning import (
     LIGHT_VERB_STEMS,
     Meaning,
     first_words,
+    formed,
     names_of,
     stem,
 )
@@ -68,6 +69,10 @@ ASKED = frozenset(
 _ALL = frozenset(("all", "per", "全部", "每个"))
 
 
+_LOWER = re.compile(r"(?<![^\W\d_])[a-z]+(?![^\W\d_])")
+_JOINED_ZH = re.compile(r"[和与及、跟]")
+
+
 @dataclass(frozen=True)
 class Likeness:
     """Whether two texts say the same; else `guard`, the first rule that keeps them apart.
@@ -97,15 +102,23 @@ def likeness(one: str, other: str, similarity: float | None = None) -> Likeness:
     other = _in_order_of(one, other)
     names = names_of(one) | names_of(other)
     plain_words = (first_words(one) | first_words(other)) & (_lower(one) | _lower(other))
-    a, b = meaning(one, names, plain_words), meaning(other, names, plain_words)
+    a, b = (meaning(text, *_that_matter(text, names, plain_words)) for text in (one, other))
     if not (a.words or a.amounts) or not (b.words or b.amounts):
         return Likeness(False, "empty")
     return _compared(a, b, similarity)
 
 
+def _that_matter(
+    text: str, names: frozenset[str], plain_words: frozenset[str]
+) -> tuple[frozenset[str], frozenset[str]]:
+    """The names and plain words that the text has, so that its meaning is worked out but once for most pairs."""
+    marked = formed(text)[1]
+    return frozenset(name for name in names if name in marked), plain_words & first_words(text)
+
+
 def _lower(text: str) -> set[str]:
     """Words that stand in a text without a capital: no names, also where one begins a sentence."""
-    return set(re.findall(r"(?<![^\W\d_])[a-z]+(?![^\W\d_])", text))
+    return set(_LOWER.findall(text))
 
 
 def _compared(a: Meaning, b: Meaning, similarity: float | None) -> Likeness:
@@ -234,7 +247,7 @@ def _unmatched(
 
 def _in_order_of(one: str, other: str) -> str:
     """`other` with a pair joined by 和 or its like in the order that `one` has it in."""
-    for match in re.finditer(r"[和与及、跟]", one):
+    for match in _JOINED_ZH.finditer(one):
         before, after = one[: match.start()], one[match.end() :]
         for left in range(1, min(6, len(before)) + 1):
             for right in range(1, min(6, len(after)) + 1):

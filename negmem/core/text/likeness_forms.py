@@ -16,6 +16,12 @@ _CONTRACTED = (
     (re.compile(r"\bshan't\b"), "shall not"),
     (re.compile(r"\bno one\b"), "nobody"),
     (re.compile(r"\b(?:really|actually|basically|simply|truly) (?=\w)"), ""),
+    (
+        re.compile(
+            r"(?<=[.?!,]) (?:many thanks|thanks|thank you)(?: so much| a lot| very much)?[.!]*$"
+        ),
+        "",
+    ),
     (re.compile(r"n't\b"), " not"),
     (re.compile(r"\bi'm\b"), "i am"),
     (re.compile(r"'re\b"), " are"),

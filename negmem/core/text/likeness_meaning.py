@@ -17,6 +17,7 @@ from negmem.core.text.likeness_forms import (
     spelled_out,
 )
 from negmem.core.text.likeness_forms_zh import chinese_form
+from negmem.core.text.likeness_rewriting import Rules, may_match, rewritten, rules
 from negmem.core.text.likeness_tokens import stem as stem
 from negmem.core.text.likeness_tokens import tokens
 from negmem.core.text.likeness_words import (
@@ -80,6 +81,10 @@ _WHOSE_EN = re.compile(
     r"\bher (?=(?!(?:the|a|an|to|about|that|in|on|at|for|and|or|if|when|as|by|some|every|with|from)\b)[a-z])"
 )
 _AND = re.compile(r"\b(\w[\w-]*)((?:\s*,\s*\w[\w-]*)*)\s*,?\s+(and|or)\s+(\w[\w-]*)\b")
+_NAMED = rules(
+    (r"(?<=\w)'s\b|(?<=s)'(?=\s)", " » "),
+    (r"\b(?:is|are|am) (?:called|named)\b(?! by\b)", " named "),
+)
 # "Project start: 01/2024" has no tense.
 _LABEL = re.compile(r"^[a-z][^:.,;]{1,40}: ?\S")
 _LIST = re.compile(r"(?<=[:]) ?[a-z][\w-]*(?:, [a-z][\w-]*){1,}(?=[.!]?$)")
@@ -101,6 +106,11 @@ _PASSIVE = re.compile(
     rf"(?:{PARTICIPLE}|\w+(?:ed|en|ade|ept|old|ent|ught|un))\b"
 )
 _AUXILIARY = frozenset(words_of("is are am was were be been being has have had get gets got"))
+_COMPARES = re.compile(r"比|\bthan\b")
+_WAS = re.compile(r"\b(?:was|were|did|had)\b|了|已")
+_HAVE = re.compile(r"\b(?:has|have) (?:not )?\w+")
+_HAVE_BEEN = re.compile(r"\b(?:has|have) been \w+ing\b")
+_BY = re.compile(r"\bby\b")
 _QUESTION = re.compile(r"[?？]\s*$|吗[。.]?$")
 
 
@@ -133,7 +143,7 @@ class Meaning:
 
 
 @lru_cache(maxsize=4096)
-def _formed(text: str) -> tuple[str, str]:
+def formed(text: str) -> tuple[str, str]:
     """A text in its one form, and that with its amounts as marks and its phrases as their meanings."""
     plain = folded(text.translate(_QUOTES).replace("§", " "))
     plain = chinese_form(plain) if _HAN.search(plain) else spelled_out(plain)
@@ -142,12 +152,8 @@ def _formed(text: str) -> tuple[str, str]:
         marked = _WHOSE_ZH.sub(lambda match: f" {_WHOSE[match[0]]} ", marked)
     else:
         marked = _WHOSE_EN.sub("hers ", english_form(" ".join(marked.split())))
-    marked = re.sub(r"(?<=\w)'s\b|(?<=s)'(?=\s)", " » ", marked)
-    marked = re.sub(r"\b(?:is|are|am) (?:called|named)\b(?! by\b)", " named ", marked)
-    marked = with_meanings(marked)
-    marked = _LIST.sub(lambda match: " ".join(sorted(re.findall(r"[\w-]+", match[0]))), marked)
-    marked = _AND.sub(_sorted_list, marked)
-    return plain, marked
+    marked = with_meanings(rewritten(marked, _NAMED))
+    return plain, rewritten(marked, _LISTS)
 
 
 @lru_cache(maxsize=4096)
@@ -158,7 +164,7 @@ def meaning(
 
     Args: plain_words, words that begin a sentence and are known not to be names.
     """
-    plain, marked = _formed(text)
+    plain, marked = formed(text)
     begins = first_words(text) - plain_words
     words: set[str] = set()
     amounts: set[str] = set()
@@ -171,7 +177,7 @@ def meaning(
     present: set[str] = set()
     recent: list[str] = ["", ""]
     # "mine is dearer than hers": here whose it is tells one from the other
-    whose = _COMPARED_WITH if re.search(r"比|\bthan\b", marked) else frozenset()
+    whose = _COMPARED_WITH if _COMPARES.search(marked) else frozenset()
     flow: list[str] = []
     is_label = bool(_LABEL.match(plain))
     for kind, token in tokens(marked):
@@ -227,23 +233,24 @@ def meaning(
         order=tuple(order),
         flow=tuple(token for token in flow if token != "、"),
         listed=_listed(flow),
-        denies_all=bool(_DENIES_ALL.search(marked)),
+        denies_all=_says(_DENIES_ALL, marked),
         past=frozenset(past),
         present=frozenset() if is_label else frozenset(present),
-        has_past=bool(re.search(r"\b(?:was|were|did|had)\b|了|已", marked))
-        or bool(past)
-        or bool(_PERFECT.search(marked)),
-        has_perfect=bool(re.search(r"\b(?:has|have) (?:not )?\w+", marked))
-        and bool(_PERFECT.search(marked) or re.search(r"\b(?:has|have) been \w+ing\b", marked)),
-        is_going_on=bool(_GOING_ON.search(marked)),
-        is_imminent=bool(_IMMINENT.search(marked)),
-        is_future=bool(_FUTURE.search(marked)),
-        is_past=bool(_PAST_STATE.search(marked)),
-        is_passive=bool(_PASSIVE.search(marked)) or "被" in plain,
-        has_agent=bool(re.search(r"\bby\b", marked)) or "被" in plain,
+        has_past=bool(past) or _says(_WAS, marked) or _says(_PERFECT, marked),
+        has_perfect=_says(_HAVE, marked) and (_says(_PERFECT, marked) or _says(_HAVE_BEEN, marked)),
+        is_going_on=_says(_GOING_ON, marked),
+        is_imminent=_says(_IMMINENT, marked),
+        is_future=_says(_FUTURE, marked),
+        is_past=_says(_PAST_STATE, marked),
+        is_passive=_says(_PASSIVE, marked) or "被" in plain,
+        has_agent=_says(_BY, marked) or "被" in plain,
         is_question=bool(_QUESTION.search(plain)),
         compares=compares,
     )
+
+
+def _says(pattern: re.Pattern[str], text: str) -> bool:
+    return may_match(pattern, text) and pattern.search(text) is not None
 
 
 def _listed(flow: list[str]) -> frozenset[str]:
@@ -274,6 +281,7 @@ def names_of(text: str) -> frozenset[str]:
     )
 
 
+@lru_cache(maxsize=4096)
 def first_words(text: str) -> frozenset[str]:
     """The Latin words that begin a sentence, lower case: their capital says nothing of a name."""
     return frozenset(word.casefold() for word, begins in _latin_words(text) if begins)
@@ -302,3 +310,9 @@ def light_keys() -> frozenset[str]:
 def _sorted_list(match: re.Match[str]) -> str:
     items = [match[1], *re.findall(r"\w[\w-]*", match[2]), match[4]]
     return f" {' '.join(sorted(items))} {match[3]} "
+
+
+_LISTS: Rules = (
+    (_LIST, lambda match: " ".join(sorted(re.findall(r"[\w-]+", match[0])))),
+    (_AND, _sorted_list),
+)

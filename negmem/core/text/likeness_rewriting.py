@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache
 from typing import Any
 
 Plain = str | Callable[[re.Match[str]], str]
@@ -50,13 +49,28 @@ def may_match(pattern: re.Pattern[str], text: str) -> bool:
 _MOST_PIECES = 60
 
 
-@cache
+# By the identity of the pattern, which is kept: to hash one takes as long as to search with it.
+_KNOWN: dict[int, tuple[re.Pattern[str], tuple[str, ...] | None]] = {}
+
+
 def _pieces(pattern: re.Pattern[str]) -> tuple[str, ...] | None:
     """Pieces of which a text must hold one for `pattern` to match; None where nothing can be said."""
-    if pattern.flags & re.IGNORECASE:
-        return None
-    found = _needed(_parsed(pattern.pattern))
-    return None if found is None else tuple(sorted(found, key=len))
+    known = _KNOWN.get(id(pattern))
+    if known is None:
+        is_blind = bool(pattern.flags & re.IGNORECASE)
+        found = None if is_blind else _needed(_parsed(pattern.pattern))
+        known = pattern, None if found is None else _shortest(found)
+        _KNOWN[id(pattern)] = known
+    return known[1]
+
+
+def _shortest(pieces: frozenset[str]) -> tuple[str, ...]:
+    """The pieces without those that hold a shorter one, which says as much."""
+    kept: list[str] = []
+    for piece in sorted(pieces, key=lambda one: (len(one), one)):
+        if not any(shorter in piece for shorter in kept):
+            kept.append(piece)
+    return tuple(kept)
 
 
 def _parsed(pattern: str) -> Any:
@@ -71,39 +85,70 @@ def _parsed(pattern: str) -> Any:
 
 def _needed(parts: Sequence[tuple[Any, Any]]) -> frozenset[str] | None:
     """Of all parts that must be there the one that says most: the longest pieces, then the fewest."""
-    best: frozenset[str] | None = None
-    run = ""
-    for operation, argument in [*parts, (None, None)]:
-        if str(operation) == "LITERAL":
-            run += chr(argument)
+    candidates: list[frozenset[str] | None] = []
+    run = _NOTHING
+    for operation, argument in parts:
+        exact = _exactly(str(operation), argument)
+        if exact is not None and len(run) * len(exact) <= _MOST_PIECES:
+            run = frozenset(one + other for one in run for other in exact)
             continue
-        for found in (frozenset((run,)) if run else None, _needed_of(str(operation), argument)):
-            if (
-                found
-                and len(found) <= _MOST_PIECES
-                and (best is None or _says(found) > _says(best))
-            ):
-                best = found
-        run = ""
-    return best
+        candidates += [run, _needed_of(str(operation), argument)]
+        run = exact or _NOTHING
+    candidates.append(run)
+    said = [one for one in candidates if one and "" not in one and len(one) <= _MOST_PIECES]
+    return max(said, key=_says, default=None)
+
+
+_NOTHING = frozenset(("",))
+_ZERO_WIDTH = ("AT", "ASSERT", "ASSERT_NOT")
 
 
 def _says(pieces: frozenset[str]) -> tuple[int, int]:
-    return min(3, min(map(len, pieces))), -len(pieces)
+    return min(5, min(map(len, pieces))), -len(pieces)
+
+
+def _exactly(operation: str, argument: Any) -> frozenset[str] | None:
+    """All that a part can stand for, where it can be listed; what has no width stands for nothing."""
+    if operation in _ZERO_WIDTH:
+        return _NOTHING
+    if operation == "LITERAL":
+        return frozenset((chr(argument),))
+    if operation == "IN":
+        return _one_of(argument)
+    if operation == "SUBPATTERN":
+        return _all_of(argument[-1])
+    if operation == "BRANCH":
+        found = [_all_of(branch) for branch in argument[1]]
+        return None if None in found else frozenset().union(*[one for one in found if one])
+    if operation in ("MAX_REPEAT", "MIN_REPEAT") and argument[:2] == (0, 1):
+        once = _all_of(argument[2])
+        return None if once is None else once | _NOTHING
+    return None
+
+
+def _all_of(parts: Sequence[tuple[Any, Any]]) -> frozenset[str] | None:
+    found = _NOTHING
+    for operation, argument in parts:
+        exact = _exactly(str(operation), argument)
+        if exact is None or len(found) * len(exact) > _MOST_PIECES:
+            return None
+        found = frozenset(one + other for one in found for other in exact)
+    return found
 
 
 def _needed_of(operation: str, argument: Any) -> frozenset[str] | None:
+    """Pieces that a part needs which stands for more than can be listed."""
     if operation == "SUBPATTERN":
         return _needed(argument[-1])
     if operation in ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"):
         return _needed(argument[2]) if argument[0] else None
-    if operation in ("ASSERT", "ATOMIC_GROUP"):
-        return _needed(argument[1] if operation == "ASSERT" else argument)
+    if operation == "ASSERT":
+        return _needed(argument[1])
+    if operation == "ATOMIC_GROUP":
+        return _needed(argument)
     if operation == "BRANCH":
         found = [_needed(branch) for branch in argument[1]]
         return None if None in found else frozenset().union(*[one for one in found if one])
-    if operation == "IN":
-        return _one_of(argument)
     return None
 
 
@@ -117,7 +162,7 @@ def _one_of(members: Sequence[tuple[Any, Any]]) -> frozenset[str] | None:
             found |= {chr(code) for code in range(argument[0], argument[1] + 1)}
         else:
             return None
-    return frozenset(found)
+    return frozenset(found) if len(found) <= _MOST_PIECES else None
 
 
 def by_script(table: Rules) -> tuple[Rules, Rules]:

@@ -86,7 +86,8 @@ def _another_part(a: Meaning, b: Meaning) -> bool:
         return False
     first = [token for token in dict.fromkeys(a.order) if token in a.words & b.words]
     second = [token for token in dict.fromkeys(b.order) if token in a.words & b.words]
-    return first != second
+    # words that only the lexicon matches have no place to be compared
+    return first != second or a.words != b.words
 
 
 def _speaker(said: Meaning) -> frozenset[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from negmem.core.text.likeness_words_zh import DENIED_ZH, LIGHT_ZH, LONGEST_ZH, WORDS_ZH
 
@@ -28,7 +29,7 @@ def tokens(marked: str) -> Iterator[tuple[str, str]]:
             if word in _NOT_EN or word.endswith("n't"):
                 yield "latin", "¬"
                 continue
-            shorter = _UN.sub("", _DIS.sub("un", word))
+            shorter = _UN.sub("", _DIS.sub("un", word)) if word.startswith(("un", "dis")) else word
             if shorter != word:
                 yield "latin", "¬"
             yield "latin", shorter
@@ -74,6 +75,7 @@ def _is_nickname(run: str, place: int) -> bool:
     return not any(part in WORDS_ZH or part in LIGHT_ZH or part in _NOT_ZH for part in following)
 
 
+@lru_cache(maxsize=8192)
 def stem(word: str, keeps_e: bool = False) -> str:
     """A word without its ending: plural, -ing, -ed, a silent e. Crude, and the same for both texts.
 
