@@ -39,7 +39,7 @@ MEASURED = {
     for kinds, words in (
         ("byte", "siz capacity storag 大小 容量"),
         ("s month", "last tak duration tim 持续 时长"),
-        ("usd eur gbp cny", "pric cost 价格"),
+        ("usd eur gbp cny twd jpy hkd", "pric cost 价格 花费 花 spend pay 付款"),
         ("time", "run begin 开始 at"),
         ("g", "weigh 体重 重"),
         ("m", "height 身高 长"),
@@ -143,7 +143,7 @@ def _compared(a: Meaning, b: Meaning, similarity: float | None) -> Likeness:
         and not (a.has_perfect and b.has_perfect)
     ):
         return Likeness(False, "time")
-    if a.is_imminent != b.is_imminent:
+    if a.is_imminent != b.is_imminent and not _dated(a.amounts & b.amounts):
         return Likeness(False, "time")
     if a.is_future != b.is_future and (a.has_past or b.has_past):
         return Likeness(False, "time")
@@ -160,6 +160,11 @@ def _compared(a: Meaning, b: Meaning, similarity: float | None) -> Likeness:
     if not same_parts(a, b):
         return Likeness(False, "order")
     return Likeness(True)
+
+
+def _dated(amounts: frozenset[str]) -> bool:
+    """Whether a day or month is said, beside which "is about to" says nothing more."""
+    return any(amount.startswith(("date:", "day:", "month:")) for amount in amounts)
 
 
 def _without_weak(

@@ -36,7 +36,7 @@ _CONTRACTED = (
 
 # form → base: the irregular ones that talk of daily life and work uses
 _VERBS = (
-    "be was were been|become became|begin began begun|bring brought|build built|buy bought|catch caught"
+    "be was were been|use using|become became|begin began begun|bring brought|build built|buy bought|catch caught"
     "|choose chose chosen|come came|cost|cut|do did done|draw drew drawn|drink drank drunk|drive drove driven"
     "|eat ate eaten|fall fell fallen|feel felt|find found|fly flew flown|forget forgot forgotten|get got gotten"
     "|give gave given|go went gone|grow grew grown|hear heard|hide hid hidden|hold held|keep kept|know knew known"
@@ -194,7 +194,20 @@ def spelled_out(text: str) -> str:
     return rewritten(text, _CONTRACTED)
 
 
-_PAIRS = ("/ly", "/ion", "/ation", "/ment", "/ness", "/ity", "/ur", "ant/anc", "ent/ens")
+_PAIRS = (
+    "/ly",
+    "/ely",
+    "/al",
+    "/y",
+    "/ion",
+    "/ation",
+    "/ment",
+    "/ness",
+    "/ity",
+    "/ur",
+    "ant/anc",
+    "ent/ens",
+)
 # Endings of two stems that are one word in two parts of speech: severe, severely; intolerant, intolerance.
 _ENDINGS = frozenset(
     frozenset(pair.split("/")) for pair in (*_PAIRS, "t/s", "t/c", "at/ation", "y/ication", "y/ily")
@@ -250,6 +263,8 @@ def _put_in_order(match: re.Match[str]) -> str:
 _REWRITTEN: Rules = (
     (_ONE, ""),
     *rules(
+        (r"^([^,;.]{1,40}?) is where ([^,;.]{1,60}?)(?=[.!]?$)", r"\2 in \1"),
+        (r"\b(\w+)-based\b", r"in \1"),
         (r"\b(?:took place|was held)\b", "was"),
         (r"\b(?:takes place|is held)\b", "is"),
         (r"\bwill (?:take place|be held)\b", "will be"),
@@ -335,6 +350,12 @@ _REWRITTEN: Rules = (
     (_ANYMORE, r"not_anymore \1"),
     *_LEVELLED,
     (_EASIER_TO, r"\3 finds \1 \2 than \4"),
+    *rules(
+        (
+            rf"\b(?:considers?|deems?|thinks?|reckons?) (?=[^,;]{{1,40}}? (?:is |to be )?(?:{'|'.join(_LESSER.values())}) )",
+            "finds ",
+        )
+    ),
     (_FOUND_MORE, lambda m: f"finds {m[5]} {_LESSER[m[3]]} {m[4]}than {m[2]}"),
 )
 

@@ -188,7 +188,7 @@ _LIGHT_EN = frozenset(
 LIGHT_VERBS = frozenset(
     words_of(
         "happen occur 说 own pay drive send hold use keep write job give make take store put receive get see"
-        " eat drink watch suffer 写 发 开 用 拿 做 交 弄 附上 由 患有 职业 名字 养 吃 喝 看 玩"
+        " eat drink watch suffer carry 写 发 开 用 拿 做 交 弄 附上 由 患有 职业 名字 养 吃 喝 看 玩"
     )
 )
 
@@ -206,7 +206,7 @@ OPPOSED = tuple(
 # What an order, a habit or a stress adds: it may stand in one text alone, where the other has none of its own.
 WEAK = frozenset(
     words_of(
-        "per all 每个 must usual currently very 必须 通常 正在 特别 总是 一共 努力 东西 进行 习惯 目前 现在 至今 持续 负责 recent recently nam 姓名 成员"
+        "per all 每个 must usual currently very 必须 通常 正在 特别 总是 一共 努力 东西 进行 习惯 目前 现在 至今 持续 负责 recent recently originally nam 姓名 成员"
     )
 )
 PROGRESS = frozenset(words_of("刚 正在 目前 现在 最近 currently"))
