@@ -64,7 +64,10 @@ def top(
             console.answer("top/1", found, draw_top)
             return ExitCode.ATTENTION if found.unread else ExitCode.DONE
         found = watch.look()  # what is wrong from the start is an error like any other
-        _Screen(common, watch, interval or _INTERVAL_S, found).run(count)
+        try:
+            _Screen(common, watch, interval or _INTERVAL_S, found).run(count)
+        except KeyboardInterrupt:  # a way to leave the screen like q: nothing was cut off
+            return ExitCode.INTERRUPTED
     return ExitCode.DONE
 
 
@@ -101,7 +104,7 @@ class _Screen:
         self._rates: deque[int] = deque(maxlen=_HISTORY)
         self._is_held = False
         self._failed = 0
-        self._lost_at = self._back_at = 0.0
+        self._lost_at = self._back_at = self._next_at = 0.0
         self._told = ""
 
     def run(self, count: int | None) -> None:
@@ -111,6 +114,7 @@ class _Screen:
 
         looks = 1
         self._note_rate()
+        self._next_at = time.monotonic() + self._wait_s()
         screen = RichConsole(
             file=sys.stdout,
             highlight=False,
@@ -126,7 +130,8 @@ class _Screen:
                 live.update(self._frame(screen.size.width, screen.size.height), refresh=True)
                 if count is not None and looks >= count:
                     return
-                key = read_key(self._wait_s())
+                left_s = max(0.0, self._next_at - time.monotonic())
+                key = read_key(min(left_s, 1.0) if self._failed else left_s)
                 if key in ("q", "Q", "\x1b"):
                     return
                 if key in ("+", "-"):
@@ -135,8 +140,12 @@ class _Screen:
                 elif key == " ":
                     self._is_held = not self._is_held
                 if self._is_held:
+                    self._next_at = time.monotonic() + self._wait_s()
                     continue
+                if not key and time.monotonic() < self._next_at:
+                    continue  # away: only the seconds are drawn anew
                 self._look(afresh=key == "d")
+                self._next_at = time.monotonic() + self._wait_s()
                 looks += 1
 
     def _wait_s(self) -> float:
@@ -195,10 +204,10 @@ class _Screen:
 
     def _state(self) -> str:
         if self._failed:
-            away_s = time.monotonic() - self._lost_at
+            now = time.monotonic()
             return (
-                f"NOT CONNECTED for {away_s:,.0f} s: {self._told}; what stands here is old,"
-                f" try {self._failed + 1} in {self._wait_s():.3g} s"
+                f"NOT CONNECTED {now - self._lost_at:,.0f} s: {self._told} · old figures,"
+                f" again in {max(0.0, self._next_at - now):.0f} s"
             )
         held = "held · " if self._is_held else ""
         told = f"{self._told} · " if self._told else ""
