@@ -94,6 +94,28 @@ class Text:
         return self.occurred_at or self.created_at
 
 
+class Company:
+    """What goes for whom in one run, so that two that an undo keeps apart don't go for the same one."""
+
+    def __init__(self) -> None:
+        self._goes_for: dict[str, UUID] = {}
+        self._barred: dict[UUID, set[str]] = {}
+
+    def join(self, survivor: Text, loser: Text) -> None:
+        """One goes for another."""
+        self._goes_for[str(loser.id)] = survivor.id
+        if loser.kept_apart:
+            self._barred.setdefault(survivor.id, set()).update(loser.kept_apart)
+
+    def is_barred(self, survivor: Text, loser: Text) -> bool:
+        """Whether something that goes for the survivor already is kept apart from `loser`."""
+        barred = self._barred.get(survivor.id, set())
+        kept = set(loser.kept_apart)
+        if str(loser.id) in barred or not kept.isdisjoint(barred):
+            return True
+        return any(self._goes_for.get(one) == survivor.id for one in kept)
+
+
 def plan_merges(
     session: Session,
     user: str,
@@ -137,6 +159,7 @@ def plan_merges(
     agreed.sort(key=lambda pair: (rank(pair[0]), rank(pair[1])))
     gone: set[UUID] = set()
     stays: set[UUID] = set(settled)
+    company = Company()
     for survivor, loser, similarity, is_exact in agreed:
         if survivor.id in gone or loser.id in gone:
             continue
@@ -144,6 +167,10 @@ def plan_merges(
             guard = "pinned" if loser.is_pinned else "chain"
             plan.vetoed.append(_vetoed(survivor, loser, similarity, guard))
             continue
+        if company.is_barred(survivor, loser):
+            plan.vetoed.append(_vetoed(survivor, loser, similarity, "kept_apart"))
+            continue
+        company.join(survivor, loser)
         gone.add(loser.id)
         stays.add(survivor.id)
         plan.merges.append(

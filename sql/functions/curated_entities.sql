@@ -48,7 +48,12 @@ AS $function$
              WHERE f.owner_kind = e.owner_kind AND f.owner = e.owner AND f.app_name = e.app_name AND f.entity = e.id
                 AND f.deleted_at IS NULL AND f.superseded_at IS NULL)::integer AS weight,
             COALESCE(jsonb_array_length(e.metadata -> 'merged_from'), 0) > 0 AS took_in,
-            ARRAY(SELECT jsonb_array_elements_text(COALESCE(e.metadata -> 'kept_apart', '[]'))) AS kept_apart
+            ARRAY(SELECT jsonb_array_elements_text(COALESCE(e.metadata -> 'kept_apart', '[]'))
+            UNION ALL SELECT taken ->> 'id' FROM jsonb_array_elements(COALESCE(e.metadata -> 'merged_from', '[]')) AS taken
+            UNION ALL SELECT jsonb_array_elements_text(gone.metadata -> 'kept_apart')
+            FROM jsonb_array_elements(e.metadata -> 'merged_from') AS taken
+            JOIN entities AS gone ON gone.owner_kind = e.owner_kind AND gone.owner = e.owner AND gone.app_name = e.app_name
+                AND gone.id = (taken ->> 'id')::uuid AND gone.metadata ? 'kept_apart') AS kept_apart
         FROM entities AS e
         WHERE e.owner_kind = p_owner_kind AND e.owner = p_owner AND e.app_name = p_app_name
             AND e.deleted_at IS NULL AND e.archived_at IS NULL

@@ -129,9 +129,15 @@ LIMIT %(row_limit)s::integer;
 
 -- name: fact_texts
 -- params: user_id, app_name, ids
+-- Told apart: what an undo kept from it, and what of those it took in stands for too, which came in by other runs.
 SELECT f.id, t.content, md5(t.content) AS hash, f.fact_type AS type, f.pinned_at IS NOT NULL AS is_pinned,
     COALESCE(jsonb_array_length(f.metadata -> 'merged_from'), 0) > 0 AS took_in,
-    ARRAY(SELECT jsonb_array_elements_text(COALESCE(f.metadata -> 'kept_apart', '[]'))) AS kept_apart,
+    ARRAY(SELECT jsonb_array_elements_text(COALESCE(f.metadata -> 'kept_apart', '[]'))
+        UNION ALL SELECT taken ->> 'id' FROM jsonb_array_elements(COALESCE(f.metadata -> 'merged_from', '[]')) AS taken
+        UNION ALL SELECT jsonb_array_elements_text(gone.metadata -> 'kept_apart')
+        FROM jsonb_array_elements(f.metadata -> 'merged_from') AS taken
+        JOIN :"schema".facts AS gone ON gone.user_id = f.user_id AND gone.app_name = f.app_name
+            AND gone.id = (taken ->> 'id')::uuid AND gone.metadata ? 'kept_apart') AS kept_apart,
     f.access_count, f.valid_from AS occurred_at, f.created_at, NULL::integer AS position
 FROM :"schema".facts AS f
 CROSS JOIN LATERAL (

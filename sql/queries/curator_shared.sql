@@ -14,11 +14,15 @@ LIMIT %(row_limit)s::integer;
 -- name: learning_texts
 -- params: owner_kind, owner, app_name, ids
 -- What it took in and is live again was brought back by hand: the two stay apart.
+-- Told apart: what an undo kept from it, and what of those it took in stands for too, which came in by other runs.
 SELECT l.id, t.content, md5(t.content) AS hash, 'learning' AS type, l.pinned_at IS NOT NULL AS is_pinned,
     COALESCE(jsonb_array_length(l.metadata -> 'merged_from'), 0) > 0 AS took_in,
-    ARRAY(SELECT jsonb_array_elements_text(COALESCE(l.metadata -> 'kept_apart', '[]')))
-        || ARRAY(SELECT taken ->> 'id' FROM jsonb_array_elements(COALESCE(l.metadata -> 'merged_from', '[]')) AS taken)
-        AS kept_apart,
+    ARRAY(SELECT jsonb_array_elements_text(COALESCE(l.metadata -> 'kept_apart', '[]'))
+        UNION ALL SELECT taken ->> 'id' FROM jsonb_array_elements(COALESCE(l.metadata -> 'merged_from', '[]')) AS taken
+        UNION ALL SELECT jsonb_array_elements_text(gone.metadata -> 'kept_apart')
+        FROM jsonb_array_elements(l.metadata -> 'merged_from') AS taken
+        JOIN :"schema".learnings AS gone ON gone.owner_kind = l.owner_kind AND gone.owner = l.owner AND gone.app_name = l.app_name
+            AND gone.id = (taken ->> 'id')::uuid AND gone.metadata ? 'kept_apart') AS kept_apart,
     l.access_count, NULL::timestamptz AS occurred_at, l.created_at, NULL::integer AS position
 FROM :"schema".learnings AS l
 CROSS JOIN LATERAL (SELECT concat_ws(E'\n', l.title || ': ' || l.learning, l.context) AS content) AS t

@@ -9,9 +9,15 @@ ORDER BY c.cosine DESC NULLS FIRST, c.one, c.other;
 
 -- name: texts
 -- params: user_id, app_name, ids
+-- Told apart: what an undo kept from it, and what of those it took in stands for too, which came in by other runs.
 SELECT m.id, m.content, md5(m.content) AS hash, m.memory_type::text AS type, m.pinned_at IS NOT NULL AS is_pinned,
     COALESCE(jsonb_array_length(m.metadata -> 'merged_from'), 0) > 0 AS took_in,
-    ARRAY(SELECT jsonb_array_elements_text(COALESCE(m.metadata -> 'kept_apart', '[]'))) AS kept_apart,
+    ARRAY(SELECT jsonb_array_elements_text(COALESCE(m.metadata -> 'kept_apart', '[]'))
+        UNION ALL SELECT taken ->> 'id' FROM jsonb_array_elements(COALESCE(m.metadata -> 'merged_from', '[]')) AS taken
+        UNION ALL SELECT jsonb_array_elements_text(gone.metadata -> 'kept_apart')
+        FROM jsonb_array_elements(m.metadata -> 'merged_from') AS taken
+        JOIN :"schema".memories AS gone ON gone.user_id = m.user_id AND gone.app_name = m.app_name
+            AND gone.id = (taken ->> 'id')::uuid AND gone.metadata ? 'kept_apart') AS kept_apart,
     m.access_count, m.occurred_at, m.created_at, m.position
 FROM :"schema".memories AS m
 WHERE m.user_id = %(user_id)s::varchar AND m.app_name = %(app_name)s::varchar AND m.id = ANY (%(ids)s::uuid[])

@@ -10,7 +10,7 @@ from uuid import UUID
 
 import pytest
 
-from negmem.core import facts, installation, memories
+from negmem.core import facts, installation, memories, merging
 from negmem.core.evolution import dedup, prune
 from negmem.core.evolution.dedup_options import options
 from negmem.core.evolution.removable import require_removable
@@ -166,6 +166,53 @@ def test_what_must_not_go_does_not(session: Session) -> None:
     assert memories.show(session, "alice", core).deleted_at is None
     memories.add(session, "bob", "Paris is lovely in spring")
     assert run(session, semantic=True).removed == 0
+
+
+def test_what_an_undo_keeps_apart_stays_apart_when_a_third_comes(
+    session: Session, database: TestDatabase
+) -> None:
+    for number in (0, 1):
+        first, second = (add(session, f"用户养了{number}只猫{end}") for end in ("", "。"))
+        apart = run(session)
+        assert apart.run_id is not None and apart.removed == 1
+        dedup.undo(session, store_of(session, "alice"), apart.run_id)
+        third = add(session, f"用户养了{number}只猫！")
+        memories.pin(session, "alice", [third])
+        # In one plan, of one run or of consolidation, one of the two goes for the third at most ...
+        assert run(session, dry_run=True).removed == 1
+        plan = merging.plan_merges(session, "alice", [third])
+        assert [merge.survivor for merge in plan.merges] == [third]
+        assert "kept_apart" in {pair.guard for pair in plan.vetoed}
+        # ... and so in two runs, whichever of them comes first.
+        goes, waits = (first, second) if number else (second, first)
+        memories.remove(session, "alice", [waits])
+        assert run(session).removed == 1
+        memories.restore(session, "alice", [waits])
+        later = run(session, semantic=True)
+        assert later.removed == 0 and "kept_apart" in {v.guard for v in later.vetoed_pairs}
+        assert merging.plan_merges(session, "alice", [waits]).merges == []
+        assert memories.show(session, "alice", goes).deleted_at is not None
+
+    keys = ("drink", "Drink_", "_drink")
+    tea, also, more = (
+        one.id
+        for one in write_facts(
+            session,
+            "alice",
+            [FactWrite("preference", key, "tea", occurred_at=SAID) for key in keys],
+        )
+    )
+    facts.remove(session, "alice", [more])
+    apart = run(session, store="fact")
+    assert apart.run_id is not None
+    dedup.undo(session, store_of(session, "alice", "fact"), apart.run_id)
+    facts.remove(session, "alice", [tea])
+    facts.restore(session, "alice", [more])
+    database.rows(f"UPDATE negentropy.facts SET pinned_at = now() WHERE id = '{more}'")
+    taken = run(session, store="fact").pairs
+    assert [(pair.survivor, pair.removed) for pair in taken] == [(more, also)]
+    facts.restore(session, "alice", [tea])
+    assert run(session, store="fact").removed == 0
 
 
 def test_compat_follows_the_first_design(session: Session) -> None:

@@ -19,8 +19,9 @@ from uuid import UUID
 from negmem.core.evolution.dedup_groups import Groups, grouped
 from negmem.core.evolution.dedup_options import DedupOptions
 from negmem.core.evolution.dedup_stores import Store
-from negmem.core.evolution.dedup_tally import Company, Tally, undone
+from negmem.core.evolution.dedup_tally import Tally, undone
 from negmem.core.merging import (
+    Company,
     Merge,
     Text,
     guard_between,

@@ -18,28 +18,6 @@ _LISTED = 10_000
 _LISTED_VETOED = 200
 
 
-class Company:
-    """What goes for whom in one run, so that two that an undo keeps apart don't go for the same one."""
-
-    def __init__(self) -> None:
-        self._goes_for: dict[str, UUID] = {}
-        self._barred: dict[UUID, set[str]] = {}
-
-    def join(self, survivor: Text, loser: Text) -> None:
-        """One goes for another."""
-        self._goes_for[str(loser.id)] = survivor.id
-        if loser.kept_apart:
-            self._barred.setdefault(survivor.id, set()).update(loser.kept_apart)
-
-    def is_barred(self, survivor: Text, loser: Text) -> bool:
-        """Whether something that goes for the survivor already is kept apart from `loser`."""
-        barred = self._barred.get(survivor.id, set())
-        kept = set(loser.kept_apart)
-        if str(loser.id) in barred or not kept.isdisjoint(barred):
-            return True
-        return any(self._goes_for.get(one) == survivor.id for one in kept)
-
-
 class Tally:
     """Counts of one run, in bounded memory but for the ids of what went and what stays for it.
 
