@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -177,6 +177,15 @@ def test_what_why_not_advises_brings_it_in(session: Session, database: TestDatab
     day = datetime.fromisoformat(past.remedies[0].split()[1].replace("Z", "+00:00"))
     then = search_at(session, "ada", "canoe", as_of=day, limit=2, record=False)
     assert old.id in [one.id for one in then.results]
+    spring = [datetime(2026, month, 1, tzinfo=timezone.utc) for month in (3, 4, 5)]
+    valid = {"valid_from": spring[0], "valid_until": spring[2]}
+    trip = facts.set_fact(session, "ada", "plan", "trip", "Lisbon by canoe", **valid).fact
+    assert trip is not None and advice(trip.id, "Lisbon canoe").state == "expired"
+    april = search_at(
+        session, "ada", "Lisbon canoe", as_of=spring[1], limit=2, kinds=("fact",), explain=True
+    )
+    assert [one.id for one in april.results] == [trip.id] and april.plan is not None
+    assert "1 fact of that day" in april.plan.reason and april.shortfall
     turn = every[0].id
     out = advice(turn, filters=Filters(types=["core"], thread="none", where={"speaker": "nobody"}))
     assert out.reason == "it is kept out by --type, --thread and --where"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timezone
 from typing import Any
 from uuid import UUID
 
@@ -95,7 +95,7 @@ def _search(
     most = row_limit + offset
     known = filters.by(as_of)
     answer = search(session, user, query, limit=most, filters=known, **asked)
-    merged = answer.results
+    merged, plan, looked_at = answer.results, answer.plan, 0
     if "fact" in kinds and level in _RANKED:
         weights = (
             (1.0, 0.0)
@@ -106,22 +106,42 @@ def _search(
         found = search_facts(
             session, user, query, as_of=as_of, limit=MAX_ROWS, level=level, weights=weights
         )
-        past = [one for one in found.results if _is_past(one, known)][:most]
+        looked_at = len(found.results)
+        shown_now = {one.id for one in merged}
+        past = [
+            one for one in found.results if one.fact.id not in shown_now and _is_past(one, known)
+        ][:most]
         added = [_result(one, weights, level, asked["explain"]) for one in past]
         merged = sorted([*merged, *added], key=lambda one: -one.score)
     shown = merged[offset : offset + row_limit]
-    enough = len(shown) >= row_limit
-    return answer.model_copy(
-        update={"results": shown, "shortfall": None if enough else answer.shortfall}
-    )
+    shortfall = answer.shortfall
+    if len(shown) >= row_limit:
+        shortfall = None
+    elif merged:
+        shortfall = f"{len(merged):,} in all had been said, or were true, by then"
+    if plan is not None and looked_at:
+        facts = "fact" if looked_at == 1 else "facts"
+        said = f"{looked_at:,} {facts} of that day, compared by words and vectors"
+        plan = plan.model_copy(
+            update={
+                "reason": f"{plan.reason} · {said}",
+                "rows_scanned": plan.rows_scanned + looked_at,
+            }
+        )
+    return answer.model_copy(update={"results": shown, "shortfall": shortfall, "plan": plan})
 
 
 def _is_past(match: FactMatch, filters: Filters) -> bool:
-    """Whether it stands in no index any more, and passes the filters."""
-    fact = match.fact
+    """Whether no search of now ranks it, since it is not true now, and it passes the filters."""
+    fact, now = match.fact, datetime.now(timezone.utc)
     since = in_utc(filters.since, "since")
+    stands = (
+        fact.status == "active"
+        and (fact.valid_from is None or fact.valid_from <= now)
+        and (fact.valid_until is None or fact.valid_until > now)
+    )
     return (
-        fact.status != "active"
+        not stands
         and (filters.thread is None or fact.thread == filters.thread)
         and all(holds(fact.metadata, key, value) for key, value in (filters.where or {}).items())
         and (filters.types is None or fact.type in filters.types)
