@@ -1,9 +1,9 @@
 -- Deletes what is over its lifetime, of one owner: facts, lessons, entities and decisions that were removed before the
--- restore window, completed jobs of consolidation, proposals that were rejected or ran out, caches and counters.
+-- restore window, completed jobs of consolidation, proposals that were decided or ran out, caches and counters.
 --
 -- The last completed job of a thread or user stays whatever its age: it says how far consolidation came. Parked jobs
--- wait for a person. An applied proposal stays: it says who let the write through; a rejected one for 30 days at
--- least, in which the same is not proposed again. Pinned rows stay; of a person under legal hold or being erased all stays. The trail keeps an entry
+-- wait for a person. An applied proposal says who let the write through: it goes with the completed jobs, once what it
+-- wrote is gone for good; a rejected one after 30 days at least, in which the same is not proposed again. Pinned rows stay; of a person under legal hold or being erased all stays. The trail keeps an entry
 -- of each item of a person.
 --
 -- Callers:    retention purge, batch by batch.
@@ -69,7 +69,29 @@ BEGIN
             ('entities', true, 't.deleted_at <= $4', 'entity'),
             ('proposals', true, 'COALESCE(t.decided_at, t.expires_at) <= LEAST($4, now() - interval ''30 days'')'
                 ' AND (t.status IN (''rejected'', ''expired'')'
-                ' OR t.status IN (''pending'', ''stale'', ''failed'') AND t.expires_at <= $4)'
+                ' OR t.status IN (''pending'', ''stale'', ''failed'') AND t.expires_at <= $4'
+                ' OR t.status = ''applied'' AND t.decided_at <= $5 AND NOT EXISTS ('
+                ' SELECT 1 FROM memories AS i WHERE t.owner_kind = ''user'' AND i.user_id = t.owner AND i.app_name = t.app_name'
+                ' AND i.id = COALESCE(t.applied_id, t.target_id) AND (i.deleted_at IS NULL OR i.deleted_at > $4)'
+                ' UNION ALL'
+                ' SELECT 1 FROM facts AS i WHERE t.owner_kind = ''user'' AND i.user_id = t.owner AND i.app_name = t.app_name'
+                ' AND i.id = COALESCE(t.applied_id, t.target_id) AND (i.deleted_at IS NULL OR i.deleted_at > $4)'
+                ' UNION ALL'
+                ' SELECT 1 FROM learnings AS i WHERE i.owner_kind = t.owner_kind AND i.owner = t.owner AND i.app_name = t.app_name'
+                ' AND i.id = COALESCE(t.applied_id, t.target_id) AND (i.deleted_at IS NULL OR i.deleted_at > $4)'
+                ' UNION ALL'
+                ' SELECT 1 FROM entities AS i WHERE i.owner_kind = t.owner_kind AND i.owner = t.owner AND i.app_name = t.app_name'
+                ' AND i.id = COALESCE(t.applied_id, t.target_id) AND (i.deleted_at IS NULL OR i.deleted_at > $4)'
+                ' UNION ALL'
+                ' SELECT 1 FROM entity_facts AS i WHERE i.owner_kind = t.owner_kind AND i.owner = t.owner AND i.app_name = t.app_name'
+                ' AND i.id = COALESCE(t.applied_id, t.target_id) AND (i.deleted_at IS NULL OR i.deleted_at > $4)'
+                ' UNION ALL'
+                ' SELECT 1 FROM entity_events AS i WHERE i.owner_kind = t.owner_kind AND i.owner = t.owner AND i.app_name = t.app_name'
+                ' AND i.id = COALESCE(t.applied_id, t.target_id) AND (i.deleted_at IS NULL OR i.deleted_at > $4)'
+                ' UNION ALL'
+                ' SELECT 1 FROM entity_relations AS i WHERE i.owner_kind = t.owner_kind AND i.owner = t.owner AND i.app_name = t.app_name'
+                ' AND i.id = COALESCE(t.applied_id, t.target_id) AND (i.deleted_at IS NULL OR i.deleted_at > $4)'
+                '))'
                 ' AND NOT EXISTS (SELECT 1 FROM users AS h WHERE h.user_id = t.user_id AND h.app_name = t.app_name'
                 ' AND (h.held_at IS NOT NULL OR h.erasing_since IS NOT NULL))', NULL)
         ) AS s (name, is_shareable, condition, item_kind)

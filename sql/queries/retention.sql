@@ -246,7 +246,7 @@ owners AS (
     UNION SELECT e.owner_kind, e.owner FROM due, :"schema".entity_relations AS e
     WHERE e.app_name = %(app_name)s::varchar AND e.deleted_at <= due.removed
     UNION SELECT p.owner_kind, p.owner FROM due, :"schema".proposals AS p
-    WHERE p.app_name = %(app_name)s::varchar AND p.status NOT IN ('applied', 'approved', 'edited')
+    WHERE p.app_name = %(app_name)s::varchar AND p.status NOT IN ('approved', 'edited')
         AND COALESCE(p.decided_at, p.expires_at) <= due.removed
 )
 SELECT o.owner_kind::text AS owner_kind, o.owner::text AS owner, p.table_name AS table, p.gone AS rows

@@ -325,6 +325,9 @@ SELECT 'ada', 'negmem', 'search', now() - d * interval '24 hours', 1 FROM unnest
 INSERT INTO negentropy.proposals (owner_kind, owner, app_name, user_id, store, op, payload, status, decided_at, expires_at)
 SELECT 'global', '', 'negmem', u, 'knowledge', 'add', '{}', s, now() - d * interval '24 hours', now() - interval '91 days'
 FROM unnest(ARRAY['ada', 'eve']) AS u, (VALUES ('rejected', 91), ('rejected', 89), ('pending', NULL), ('applied', 99)) AS p (s, d);
+INSERT INTO negentropy.proposals (owner_kind, owner, app_name, store, op, payload, status, decided_at, expires_at, applied_id)
+SELECT 'user', 'ada', 'negmem', 'knowledge', 'add', '{}', 'applied', now() - d * interval '24 hours', now(), l.id
+FROM negentropy.learnings AS l, unnest(ARRAY[89, 91]) AS d WHERE l.owner = 'ada';
 """
 
 
@@ -334,7 +337,7 @@ def test_what_is_over_its_lifetime_goes_and_what_is_held_stays(
     database.rows(EXPIRED)
     hold(database, "eve")
     expected = {"facts": 2, "consolidation_jobs": 2, "learnings": 2, "entities": 1, "tool_calls": 1}
-    expected |= {"proposals": 2}
+    expected |= {"proposals": 4}  # one of them goes with the lesson that it wrote
     planned = negmem("retention", "purge", "--dry-run", "--json").ok().json
     assert {one["table"]: one["rows"] for one in planned["others"]} == expected
     one_user = negmem("retention", "purge", "--dry-run", "--json", "--user", "eve").ok().json
