@@ -197,7 +197,7 @@ def service_of(name: str) -> str | None:
     parts = name.split(".")
     shared = ("models", "formulas", "text", "session", "embedding", "merging", "pii", "facts")
     shared += ("fact_search", "fact_writing", "holds", "memory_texts", "on_trail", "reflected")
-    shared += ("review", "review_targets")
+    shared += ("review", "review_targets", "pii_exit", "summary_making")
     if parts[:2] != ["negmem", "core"] or len(parts) < 3 or parts[2] in shared:
         return None
     return ".".join(parts[:3])

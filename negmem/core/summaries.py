@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -21,57 +18,20 @@ from negmem.core.models.summary import (
 )
 from negmem.core.pii import gated, gated_write, guard_of
 from negmem.core.session import Session
-from negmem.core.text.digest import plain_line
+from negmem.core.summary_making import Sources, Written, compose, read_sources
 from negmem.core.text.names import check_name
 from negmem.core.text.pages import check_page
-from negmem.core.text.summary_texts import (
-    PROFILE_SECTIONS,
-    SESSION_SECTIONS,
-    Source,
-    answer_schema,
-    checked,
-    fact_source,
-    fitted,
-    profile_lines,
-    request,
-    session_lines,
-    utc_day,
-)
 from negmem.errors import NegmemError, UsageError
 from negmem.providers.tokens import TokenCounter
 
 if TYPE_CHECKING:
     from negmem.providers.generation import Generator
 
-MAX_TOKENS = 400
 LEAST_TURNS = 3
 """A shorter thread is its own summary."""
-_PROFILE_MEMORIES = 20
-_PROFILE_FACTS = 30
-_SESSION_MEMORIES = 200
-_SOURCE_CHARS = 200
-_TURN_CHARS = 400
 _RETRY_MODEL_AFTER_S = 24 * 3600
 _CHANGED = "its sources changed"
 _TRIES = 3
-_REASON_CHARS = 300
-
-
-@dataclass(frozen=True)
-class _Read:
-    """What a summary would be made of now; the fingerprint is that of what the sources say."""
-
-    memory_ids: list[UUID]
-    fact_ids: list[UUID]
-    sources: list[Source]
-    fingerprint: str
-
-
-@dataclass(frozen=True)
-class _Text:
-    content: str
-    model_used: str | None
-    details: dict[str, Any]
 
 
 @gated
@@ -211,7 +171,7 @@ def refresh(
         )
 
     for _ in range(_TRIES):
-        read = _read(session, scope)
+        read = read_sources(session, scope)
         current = session.database.row("summaries", "list", scope)
         reason = _reason(session, scope, current, read, generator, force)
         if current is not None and is_held(session, user):
@@ -229,7 +189,7 @@ def refresh(
         if dry_run:
             return done("written", reason)
         checkpoint()
-        text = _compose(read, summary_type, generator, checkpoint, counter)
+        text = compose(read, summary_type, generator, checkpoint, counter)
         if not text.content:
             return done("nothing", "no sentence says enough")
         checkpoint()
@@ -324,36 +284,6 @@ def _check_type(summary_type: str | None) -> None:
         )
 
 
-def _read(session: Session, scope: dict[str, Any]) -> _Read:
-    database = session.database
-    if scope["thread_id"] is None:
-        memories = database.rows(
-            "summaries", "profile_memories", {**scope, "row_limit": _PROFILE_MEMORIES}
-        )
-        facts = database.rows("summaries", "profile_facts", {**scope, "row_limit": _PROFILE_FACTS})
-        most = _SOURCE_CHARS
-    else:
-        params = {**scope, "row_limit": _SESSION_MEMORIES}
-        memories = database.rows("summaries", "session_memories", params)
-        facts, most = [], _TURN_CHARS
-    sources = [fact_source(row["type"], row["key"], row["value"]) for row in facts]
-    sources += [
-        Source(
-            text=row["content"][:most] if scope["thread_id"] else plain_line(row["content"], most),
-            speaker=row["speaker"],
-            day=None if row["occurred_at"] is None else utc_day(row["occurred_at"]),
-        )
-        for row in memories
-    ]
-    marks = sorted(json.dumps([s.section, s.text, s.speaker, s.day]) for s in sources)
-    return _Read(
-        [row["id"] for row in memories],
-        [row["id"] for row in facts],
-        sources,
-        hashlib.sha256("\n".join(marks).encode()).hexdigest()[:32],
-    )
-
-
 def _summary(session: Session, scope: dict[str, Any], row: dict[str, Any]) -> Summary:
     details = row.pop("details")
     del row["age_s"], row["total"]
@@ -369,7 +299,7 @@ def _freshness(session: Session, scope: dict[str, Any], details: dict[str, Any])
     row = session.database.row("summaries", "gone", {**scope, "details": Jsonb(details)})
     if row is not None and row["gone"]:
         return "source_removed"
-    same = _read(session, scope).fingerprint == details.get("fingerprint")
+    same = read_sources(session, scope).fingerprint == details.get("fingerprint")
     return "fresh" if same else "sources_changed"
 
 
@@ -377,7 +307,7 @@ def _reason(
     session: Session,
     scope: dict[str, Any],
     current: dict[str, Any] | None,
-    read: _Read,
+    read: Sources,
     generator: Generator | None,
     force: bool,
 ) -> str | None:
@@ -399,41 +329,11 @@ def _reason(
     return None
 
 
-def _compose(
-    read: _Read,
-    summary_type: str,
-    generator: Generator | None,
-    checkpoint: Callable[[], None],
-    counter: TokenCounter,
-) -> _Text:
-    is_profile = summary_type == "user_profile"
-    sections = PROFILE_SECTIONS if is_profile else SESSION_SECTIONS
-    fallback: str | None = None
-    if generator is not None:
-        from negmem.providers.generation import Refusal
-
-        answer = generator.generate(
-            request(read.sources, sections), answer_schema(sections), on_wait=checkpoint
-        )
-        if isinstance(answer, Refusal):
-            fallback = plain_line(f"{answer.code}: {answer.reason}", _REASON_CHARS)
-        else:
-            held = checked(answer.value, read.sources, sections)
-            if held.holds:
-                content = fitted(held.lines, sections, MAX_TOKENS, counter.count)
-                details = {"method": "model", "dropped_lines": len(held.dropped)}
-                return _Text(content, generator.model, details)
-            fallback = f"the model's answer does not hold: {held.dropped[0] if held.dropped else 'it is empty'}"
-    lines = profile_lines(read.sources) if is_profile else session_lines(read.sources)
-    content = fitted(lines, sections, MAX_TOKENS, counter.count)
-    return _Text(content, None, {"method": "extractive", "fallback": fallback})
-
-
 def _write(
     session: Session,
     scope: dict[str, Any],
-    read: _Read,
-    text: _Text,
+    read: Sources,
+    text: Written,
     version: int,
     run_id: UUID | None,
     counter: TokenCounter,

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import pytest
 
-from negmem.core import memories, summaries
+from negmem.core import memories, summaries, summary_making
 from negmem.core.retrieval.context import assemble
 from negmem.core.session import Session, open_session
 from negmem.errors import UsageError
@@ -88,7 +88,7 @@ def test_a_profile_without_a_model_is_made_of_facts_and_sentences(
     )
     assert "tea fair" in made.content and "花生" in made.content and "secret" not in made.content
     assert (made.memories, made.facts, made.version) == (2, 2, 1)
-    assert made.tokens is not None and 0 < made.tokens <= summaries.MAX_TOKENS
+    assert made.tokens is not None and 0 < made.tokens <= summary_making.MAX_TOKENS
 
     assert summaries.refresh(session, "ada").action == "unchanged"
     planned = summaries.refresh(session, "ada", force=True, dry_run=True)
