@@ -13,6 +13,15 @@ from negmem.core.learning import items
 from negmem.core.learning.access import Access, Owner, access_of, owner_of, reach
 from negmem.core.learning.lesson import Lesson, cleaned_lesson, screened_lesson
 from negmem.core.learning.origins import changes_of, origins_of, taking_back
+from negmem.core.learning.stored_lessons import (
+    KIND,
+    fields_of,
+    refuse_same,
+    refuse_similar,
+    row_of,
+    stored,
+    unknown,
+)
 from negmem.core.merging import stored_scale
 from negmem.core.models.learning import (
     FoundLearning,
@@ -23,15 +32,11 @@ from negmem.core.models.learning import (
     LearningShown,
     LearningVersions,
 )
-from negmem.core.pii import DetectionFailedError, gated, gated_write, guard_of
+from negmem.core.pii import gated, gated_write, guard_of
 from negmem.core.review import Target, reviewed, writer_of
 from negmem.core.session import Session
-from negmem.core.text.exact_key import exact_key
-from negmem.core.text.likeness import likeness
 from negmem.errors import NegmemError
 
-KIND = "learning"
-_COMPARED = 20
 _NAMED = 3
 
 
@@ -60,7 +65,7 @@ def _saved(session: Session, user: str | None, arguments: Mapping[str, Any]) -> 
 
 def _standing(session: Session, user: str | None, arguments: Mapping[str, Any]) -> Target:
     """The lesson that would be changed, as it is."""
-    row = _row(session, access_of(session, user).readable, arguments["id"])
+    row = row_of(session, access_of(session, user).readable, arguments["id"])
     fields = {name: row[name] for name in ("title", "learning", "context", "tags")}
     return Target(Owner(row["owner_kind"], row["owner"]), row["id"], row["version"], fields)
 
@@ -100,10 +105,10 @@ def save(
             with session.database.transaction():
                 access_of(session, user).require(owner, "write")
                 items.lock_store(session, owner, KIND)
-                _refuse_same(session, owner, lesson)
+                refuse_same(session, owner, lesson)
                 if not anyway:
                     near = scale.documents.similarity
-                    _refuse_similar(session, user, owner, lesson, embedding, near)
+                    refuse_similar(session, user, owner, lesson, embedding, near)
                 made = _add(session, owner, user, lesson)
                 if dry_run:
                     raise _RolledBackError
@@ -142,7 +147,7 @@ def search_learnings(
     return FoundLearnings(
         learnings=[
             FoundLearning(
-                **_fields(known[row["id"]]),
+                **fields_of(known[row["id"]]),
                 score=row["score"],
                 semantic=row["semantic"],
                 keyword=row["keyword"],
@@ -183,7 +188,7 @@ def list_learnings(
     rows = session.database.rows("learning", "list", params)
     total = int(rows[0]["total"]) if rows else 0
     return LearningList(
-        learnings=[Learning(**_fields(row)) for row in rows],
+        learnings=[Learning(**fields_of(row)) for row in rows],
         total=total,
         truncated=offset + len(rows) < total,
     )
@@ -195,11 +200,11 @@ def show(session: Session, user: str | None, id: UUID) -> LearningShown:
 
     Raises: NegmemError `learning_unknown`.
     """
-    row = _row(session, access_of(session, user).readable, id)
+    row = row_of(session, access_of(session, user).readable, id)
     owner = Owner(row["owner_kind"], row["owner"])
     changes = changes_of(session, owner, KIND, id)
     return LearningShown(
-        **_fields(row),
+        **fields_of(row),
         origins=origins_of(session, user, [id]).get(id, []),
         changes=changes,
         undo=taking_back(f"negmem learn undo {id}", owner, user) if changes else None,
@@ -273,10 +278,10 @@ def remove(
 def versions(session: Session, user: str | None, id: UUID) -> LearningVersions:
     """A lesson and what it said before, oldest first. Raises: NegmemError `learning_unknown`."""
     owners = access_of(session, user).readable
-    row = _row(session, owners, id)
+    row = row_of(session, owners, id)
     owner = Owner(row["owner_kind"], row["owner"])
     return LearningVersions(
-        learning=Learning(**_fields(row)), versions=items.versions_of(session, owner, KIND, id)
+        learning=Learning(**fields_of(row)), versions=items.versions_of(session, owner, KIND, id)
     )
 
 
@@ -339,11 +344,11 @@ def _change(
             items.lock_store(session, owner, KIND, remembers=not removed)
             row = session.database.row("learning", "lock", place)
             if row is None:
-                raise _unknown(session, id)
+                raise unknown(session, id)
             items.check_version(expected_version, row["version"], "learning", hint)
             was_removed = row["deleted_at"] is not None
             if was_removed and action == "edited":
-                raise _unknown(session, id, "it was removed; negmem learn undo brings it back")
+                raise unknown(session, id, "it was removed; negmem learn undo brings it back")
             before = Lesson(
                 row["title"], row["learning"], row["context"], tuple(row["tags"]), row["metadata"]
             )
@@ -351,7 +356,7 @@ def _change(
             if after == before and was_removed == removed:
                 return False
             if not removed:
-                _refuse_same(session, owner, after, but=id)
+                refuse_same(session, owner, after, but=id)
             if dry_run:
                 return True
             kept = {
@@ -385,105 +390,11 @@ def _add(session: Session, owner: Owner, user: str | None, lesson: Lesson) -> UU
     return made
 
 
-def _refuse_same(
-    session: Session, owner: Owner, lesson: Lesson, *, but: UUID | None = None
-) -> None:
-    params = {**owner.params(session), "body_hash": lesson.body_hash, "but": but}
-    same = session.database.row("learning", "same_body", params)
-    if same is not None:
-        raise NegmemError(
-            "learning_exists",
-            "this was learned before",
-            why=f"{_named(session, same)} says the same",
-            hint=f"negmem learn edit {same['id']} --title …    to change it",
-        )
-
-
-def _refuse_similar(
-    session: Session,
-    user: str | None,
-    owner: Owner,
-    lesson: Lesson,
-    embedding: str | None,
-    similarity: Any,
-) -> None:
-    """Raises where a lesson says nearly the same, or another thing under the same title."""
-    text = f"{lesson.title} {lesson.learning}"
-    rows = items.search_items(session, user, KIND, [owner], text, embedding, limit=_COMPARED)
-    known = {row["id"]: row for row in stored(session, [owner], [row["id"] for row in rows])}
-    alike = []
-    for row in rows:
-        other = known.get(row["id"])
-        if other is None:
-            continue
-        near = None if row["cosine"] is None else similarity(row["cosine"])
-        if exact_key(other["title"]) == exact_key(lesson.title):
-            alike.append((other, "has the same title"))
-        elif likeness(other["learning"], lesson.learning, near).same:
-            alike.append((other, "says nearly the same"))
-    if alike:
-        named = "; ".join(f"{_named(session, other)} {says}" for other, says in alike[:_NAMED])
-        raise NegmemError(
-            "learning_similar",
-            "something like this was learned before",
-            why=named + (f"; and {len(alike) - _NAMED} more" if len(alike) > _NAMED else ""),
-            hint=f"negmem learn edit {alike[0][0]['id']} --learning …    or save it beside: --anyway",
-        )
-
-
-def stored(session: Session, owners: Sequence[Owner], ids: Sequence[UUID]) -> list[dict[str, Any]]:
-    """Rows of lessons of these owners, removed ones too."""
-    params = {
-        **items.owners_params(session, owners),
-        "ids": list(ids),
-        "tags": None,
-        "deleted": None,
-        "row_limit": items.MAX_ROWS,
-        "row_offset": 0,
-    }
-    return session.database.rows("learning", "list", params)
-
-
-def _row(session: Session, owners: Sequence[Owner], id: UUID) -> dict[str, Any]:
-    rows = stored(session, owners, [id])
-    if not rows:
-        raise _unknown(session, id)
-    return rows[0]
-
-
 def _one(session: Session, owners: Sequence[Owner], id: UUID) -> Learning:
-    return Learning(**_fields(_row(session, owners, id)))
+    return Learning(**fields_of(row_of(session, owners, id)))
 
 
 def _located(session: Session, user: str | None, id: UUID) -> tuple[Owner, Access]:
     access = access_of(session, user)
-    row = _row(session, access.readable, id)
+    row = row_of(session, access.readable, id)
     return Owner(row["owner_kind"], row["owner"]), access
-
-
-def _fields(row: dict[str, Any]) -> dict[str, Any]:
-    owner = Owner(row["owner_kind"], row["owner"])
-    fields = {name: row[name] for name in Learning.model_fields if name in row}
-    return {
-        **fields,
-        "namespace": owner.namespace,
-        "user": owner.name if owner.kind == "user" else None,
-    }
-
-
-def _unknown(session: Session, id: UUID, why: str = "") -> NegmemError:
-    return NegmemError(
-        "learning_unknown",
-        "there is no such learning",
-        why=why or f'none of what may be read in app "{session.app}" has the id {id}',
-        hint="negmem learn list --namespace all --user NAME",
-    )
-
-
-def _named(session: Session, row: dict[str, Any]) -> str:
-    """A learning in the words of a refusal: its id, and its title as this role may see it."""
-    try:
-        title = guard_of(session).passes(row["title"])
-    except DetectionFailedError:
-        return str(row["id"])
-    return f'{row["id"]} "{title if len(title) <= 60 else title[:59] + "…"}"'

@@ -10,7 +10,14 @@ from uuid import UUID
 
 from negmem.core.formation.extraction.batches import batched
 from negmem.core.formation.extraction.prompt import SourceTurn
-from negmem.core.learning import entities, entity_changes, items, learnings, observations
+from negmem.core.learning import (
+    entities,
+    entity_changes,
+    items,
+    learnings,
+    observations,
+    stored_lessons,
+)
 from negmem.core.learning.access import access_of, owner_of
 from negmem.core.learning.entity_rows import KIND, entity_key, fetch
 from negmem.core.learning.introductions import cite_part, introduce, introductions, standing
@@ -194,8 +201,8 @@ class _Batch:
         return found
 
     def _lessons(self) -> list[Known]:
-        owner, ids = self._found(learnings.KIND, self._lessons_in, _SHOWN["knowledge"])
-        rows = learnings.stored(self._session, [owner], ids)
+        owner, ids = self._found(stored_lessons.KIND, self._lessons_in, _SHOWN["knowledge"])
+        rows = stored_lessons.stored(self._session, [owner], ids)
         return [
             Known(f"k{number}", "lesson", row["id"], f"{row['title']}: {row['learning'][:200]}")
             for number, row in enumerate(rows, 1)
