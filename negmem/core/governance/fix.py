@@ -18,7 +18,8 @@ from negmem.core.holds import check_may_delete, is_held
 from negmem.core.learning import items
 from negmem.core.learning.access import Owner
 from negmem.core.models.pii import PiiFix, PiiFixed, PiiSkipped
-from negmem.core.pii import FLAGS, UNSCANNED, Guard, guard_of
+from negmem.core.pii import FLAGS, Guard, guard_of
+from negmem.core.pii_exit import UNSCANNED
 from negmem.core.session import Session
 from negmem.core.text.fact_words import fact_text
 from negmem.core.text.indexed import embedded_text

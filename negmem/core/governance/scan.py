@@ -10,7 +10,8 @@ from uuid import UUID
 from negmem.core.governance.pages import Pages, Row, place_after
 from negmem.core.governance.registry import scanned
 from negmem.core.models.pii import PiiPlace, PiiScan
-from negmem.core.pii import UNSCANNED, Guard, guard_of
+from negmem.core.pii import Guard, guard_of
+from negmem.core.pii_exit import UNSCANNED
 from negmem.core.session import Session
 from negmem.core.text.pii import KINDS, MODEL_KINDS, each_text
 from negmem.errors import UsageError
