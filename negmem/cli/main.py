@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import io
 import os
@@ -66,6 +67,16 @@ COMMANDS: dict[str, tuple[str, str]] = {
 running: Common | None = None
 
 
+@functools.cache
+def _built(name: str) -> Any:
+    """A command with all below it; made once, for a process that runs more than one command line."""
+    module = importlib.import_module(f"negmem.cli.{COMMANDS[name][0]}")
+    group = getattr(module, f"{name}_app", None) or module.app
+    found = typer.main.get_command(group)
+    found.name = name
+    return found
+
+
 class LazyGroup(TyperGroup):
     """The root group: lists commands without importing them."""
 
@@ -75,13 +86,7 @@ class LazyGroup(TyperGroup):
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Import the module of one command."""
-        if cmd_name not in COMMANDS:
-            return None
-        module = importlib.import_module(f"negmem.cli.{COMMANDS[cmd_name][0]}")
-        group = getattr(module, f"{cmd_name}_app", None) or module.app
-        found = typer.main.get_command(group)
-        found.name = cmd_name
-        return found
+        return _built(cmd_name) if cmd_name in COMMANDS else None
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """The list of commands in --help, from the table."""
