@@ -152,7 +152,7 @@ class Passing:
                 changes[name] = None if value is None else WITHHELD
             elif name in _OBJECTS:
                 changes[name] = {}
-            elif name in _LISTS:
+            elif name in _LISTS and isinstance(value, list):  # elsewhere a count
                 changes[name] = []
         return model.model_copy(update=changes)
 

@@ -51,6 +51,8 @@ from negmem.core.learning.access import Owner
 from negmem.core.learning.protocol import Bound
 from negmem.core.models.base import Model
 from negmem.core.models.dedup import Deduplicated
+from negmem.core.models.summary import Summary
+from negmem.core.pii_exit import Passing
 from negmem.core.report.making import make_report
 from negmem.core.retrieval import context, recall
 from negmem.core.retrieval.as_of import search_at
@@ -710,6 +712,9 @@ def test_what_was_stored_unscanned_is_withheld_and_counted(
     with world.session("app") as session:
         added = memories.add(session, "alice", "unreadable 谁的话", thread="t2")
         assert added.memory is not None and added.memory.content == pii.WITHHELD
+        counts = dict.fromkeys(Summary.model_fields) | {"facts": 1, "events": 2}
+        blanked = Passing(pii.guard_of(session)).blank(Summary.model_construct(**counts))
+        assert blanked.model_dump() == counts
         core_blocks.set_block(session, "alice", "unreadable core", label="notes")
         facts.set_fact(session, "alice", "profile", "unreadable", "value")
         assert {"pii_unscanned", "pii_withheld"} <= {w["code"] for w in session.warnings}
