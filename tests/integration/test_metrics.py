@@ -40,6 +40,9 @@ def test_an_empty_memory_is_unknown_everywhere(session: Session) -> None:
     assert [figure.layer for figure in found.layers] == ["L0"] * 3 + ["L1"] * 3 + ["L2"] * 3 + [
         "L3"
     ] * 3
+    assert session.warnings == []
+    assert measure(session, user="nobody").layers == found.layers
+    assert [warning["code"] for warning in session.warnings] == ["user_unknown"]
 
 
 def test_rates_and_layers(session: Session, database: TestDatabase) -> None:

@@ -132,6 +132,9 @@ def test_faded_and_removed_memories_stay_out(session: Session, database: TestDat
         (pinned, [faded, pinned]),
     )
     assert [item.id for item in recall(session, "ada").items] == [pinned]
+    remember(session, "old  but pinned ")
+    again = recall(session, "ada")
+    assert len(again.items) == 1 and [one.reason for one in again.left_out] == ["repeated"]
 
 
 def test_users_and_budgets_that_are_none(session: Session) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from negmem.cli.render.text import one_line, safe_text
@@ -28,9 +29,17 @@ def draw_context(console: Console, context: Context) -> None:
         f"{context.tokens:,} of {context.max_tokens:,} tokens ({context.tokenizer.name})"
         + (f": {parts}" if parts else "")
     )
-    reasons = [item.reason for item in context.left_out]
-    if reasons:
-        console.note(
-            f"left out {len(reasons):,}: {reasons.count('budget'):,} for want of room,"
-            f" {reasons.count('repeated'):,} shown already"
-        )
+    if context.left_out:
+        console.note(left_out([item.reason for item in context.left_out]))
+        if console.common.verbose:
+            for item in context.left_out:
+                size = "too long to count" if item.tokens is None else f"{item.tokens:,} tokens"
+                console.note(f"  {item.id}  {item.section:<12} {item.reason:<8} {size}")
+
+
+def left_out(reasons: Sequence[str]) -> str:
+    """How many candidates stayed out, by reason."""
+    return (
+        f"left out {len(reasons):,}: {reasons.count('budget'):,} for want of room,"
+        f" {reasons.count('repeated'):,} shown already"
+    )

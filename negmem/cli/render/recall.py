@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from negmem.cli.render.context import left_out
 from negmem.cli.render.text import one_line, safe_text
 
 if TYPE_CHECKING:
@@ -37,6 +38,6 @@ def draw_recall(console: Console, recall: Recall) -> None:
         f"{recall.tokens:,} of {recall.max_tokens:,} tokens ({recall.tokenizer.name}) · {said}{kept}"
     )
     if recall.left_out:
-        console.note(f"left out {len(recall.left_out):,} for want of room")
+        console.note(left_out([item.reason for item in recall.left_out]))
     if recall.retrieval_id is not None:
         console.note(f"retrieval {recall.retrieval_id}")

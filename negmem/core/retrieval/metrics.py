@@ -51,9 +51,11 @@ def measure(
     """The figures of the app's memory, or of one user's, with advice.
 
     Args: set_key, applies what the advice proposes; dry_run, said in the answer: it does not.
-    Raises: NegmemError of the database; as `config set` where advice is applied.
+    Warns `user_unknown`. Raises: NegmemError of the database; as `config set` where advice is applied.
     """
     found = read(session, user)
+    if user is not None and not found.stock["users"]:
+        session.warn("user_unknown", f'app "{session.app}" knows no user "{user}"')
     month = found.now[30]
     grounds = Grounds(
         searches=month.searches,

@@ -138,19 +138,20 @@ def choose(candidates: Sequence[Candidate], both: Shares, counter: Counter) -> C
 
 def _repeated(filled: dict[str, dict[str, Candidate]], in_history: set[str]) -> frozenset[str]:
     """What the history or an earlier section says in the same words, blanks aside."""
-    seen = {_words(c.said) for key, c in filled["history"].items() if key in in_history}
+    seen = {plain_words(c.said) for key, c in filled["history"].items() if key in in_history}
     has_profile = bool(filled["profile"])
     found = set()
     for name in _FILLED:
         for key, c in filled[name].items():
-            words = _words(c.said)
+            words = plain_words(c.said)
             if words in seen or (has_profile and c.section == "facts" and c.type == "profile"):
                 found.add(key)
             seen.add(words)
     return frozenset(found)
 
 
-def _words(text: str) -> str:
+def plain_words(text: str) -> str:
+    """A text without the blanks that make no difference: equal ones say the same."""
     if text.isprintable() and "  " not in text:
         return text.strip(" ")
     return _BLANKS.sub(" ", text).strip(" ")

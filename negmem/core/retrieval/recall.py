@@ -18,6 +18,7 @@ from negmem.core.formulas.budget import Group, Item, Packed, Section, pack
 from negmem.core.models.context import ContextTokenizer, LeftOut
 from negmem.core.models.recall import CacheState, Recall, RecallCache, RecallItem
 from negmem.core.pii import gated, guard_of
+from negmem.core.retrieval.packing import plain_words
 from negmem.core.session import Session
 from negmem.core.text.labelled import date_part, labelled, short_id
 from negmem.core.text.verifiable import to_verify
@@ -147,8 +148,9 @@ def _make(
     before = session.database.row("recall", "basis", scope)
     assert before is not None
     rows = session.database.rows("recall", "candidates", scope)
-    packed = _packed(rows, total, counter)
-    items, left_out = _items(rows, packed, counter)
+    repeated = _repeated(rows)
+    packed = _packed([r for r in rows if r["id"] not in repeated], total, counter)
+    items, left_out = _items(rows, packed, counter, repeated)
     kept: dict[str, Any] | None = None
     if state != "off":
         shown = {item.id for item in items}
@@ -179,6 +181,20 @@ def _make(
         ),
         retrieval_id=None,
     )
+
+
+def _repeated(rows: Sequence[dict[str, Any]]) -> set[UUID]:
+    """The rows that say what one before them says, in the same words; of a long text nobody knows here."""
+    seen: set[str] = set()
+    found = set()
+    for row in rows:
+        if row["is_cut"]:
+            continue
+        words = plain_words(row["content"])
+        if words in seen:
+            found.add(row["id"])
+        seen.add(words)
+    return found
 
 
 def _packed(rows: Sequence[dict[str, Any]], total: int, counter: TokenCounter) -> Packed:
@@ -213,7 +229,7 @@ def _verify(row: dict[str, Any]) -> list[str]:
 
 
 def _items(
-    rows: Sequence[dict[str, Any]], packed: Packed, counter: TokenCounter
+    rows: Sequence[dict[str, Any]], packed: Packed, counter: TokenCounter, repeated: set[UUID]
 ) -> tuple[list[RecallItem], list[LeftOut]]:
     by_id = {str(row["id"]): row for row in rows}
     items = [
@@ -234,7 +250,10 @@ def _items(
     inside = {item.id for item in items}
     left_out = [
         LeftOut(
-            id=row["id"], section=row["kind"], reason="budget", tokens=counter.count(_text(row))
+            id=row["id"],
+            section=row["kind"],
+            reason="repeated" if row["id"] in repeated else "budget",
+            tokens=counter.count(_text(row)),
         )
         for row in rows
         if row["id"] not in inside
