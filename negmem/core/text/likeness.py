@@ -25,6 +25,7 @@ from negmem.core.text.likeness_meaning import meaning as meaning
 from negmem.core.text.likeness_roles import same_parts
 from negmem.core.text.likeness_scope import same_scope
 from negmem.core.text.likeness_script import one_script, shortened_as, spelled_as
+from negmem.core.text.likeness_signs import signs_apart
 from negmem.core.text.likeness_words import OPPOSED, ORDERED, PROGRESS, WEAK
 from negmem.core.text.likeness_words_zh import PAIRS_ZH
 
@@ -96,6 +97,8 @@ def likeness(one: str, other: str, similarity: float | None = None) -> Likeness:
         return Likeness(
             one.strip() == other.strip(), None if one.strip() == other.strip() else "length"
         )
+    if apart := signs_apart(one, other):
+        return Likeness(False, "words", apart)
     one, other = one_script(spelled_as(one, other)), one_script(spelled_as(other, one))
     one, other = shortened_as(one, other), shortened_as(other, one)
     one, other = joined_as(one, other), joined_as(other, one)

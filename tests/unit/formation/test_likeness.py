@@ -249,3 +249,21 @@ def test_no_false_merge_among_more_pairs_however_alike() -> None:
         assert likeness(pair["b"], pair["a"], 0.95).same == same, pair["id"]
     right = sum(1 for same, pair in found if same and pair["duplicate"])
     assert right / sum(pair["duplicate"] for pair in pairs) >= 0.6
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("Likes 🍵", "Likes 🍺", False),
+        ("Anna likes 👍", "Anna likes 👎", False),
+        ("任务✅完成", "任务❌完成", False),
+        ("The order ❌", "The order", False),
+        ("The flat is new :)", "The flat is new :(", False),
+        ("Rating of the film: ★★★", "Rating of the film: ★", False),
+        ("load x > load y", "load x < load y", False),
+        ("We got the flat 🎉", "We got the flat", True),
+        ("今天很开心😊", "今天很开心", True),
+    ],
+)
+def test_signs_that_say_something(one: str, other: str, same: bool) -> None:
+    assert likeness(one, other, 0.95).same == likeness(other, one, 0.95).same == same
