@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 
+# All full- and half-width forms that Unicode has stand here.
+_FORMS = re.compile("[\u3000\uff01-\uffee]")
 _UNSEEN = re.compile("[\u200b\ufeff\u2060\u00ad\ufe00-\ufe0f]")
 _SIGNS = str.maketrans(
     {
@@ -23,13 +26,14 @@ _HAN_GAP = re.compile(rf"(?<=[{_HAN}]) (?=[{_HAN}])")
 _WRAPPED = re.compile(r"^([\"'])(.*)\1$", re.DOTALL)
 
 
+@lru_cache(maxsize=4096)
 def exact_key(text: str) -> str | None:
     """The key of a text: two texts with one key are exact duplicates. None for a text without words.
 
     Width, case, composition, quotes, dashes, blanks, one bullet and closing marks are levelled; signs
     that carry meaning stay (C++ and C, 3.5 and 35, -5 and 5, 10² and 102, a question mark).
     """
-    key = "".join(_narrow(char) for char in text)
+    key = _FORMS.sub(_narrow, text)
     key = unicodedata.normalize("NFC", key)
     key = unicodedata.normalize("NFC", key.casefold())
     key = _UNSEEN.sub("", key).translate(_SIGNS)
@@ -42,9 +46,9 @@ def exact_key(text: str) -> str | None:
     return _HAN_GAP.sub("", key) or None
 
 
-def _narrow(char: str) -> str:
+def _narrow(match: re.Match[str]) -> str:
     """A full- or half-width form as the plain one; other compatibility forms carry meaning and stay."""
-    decomposed = unicodedata.decomposition(char)
+    decomposed = unicodedata.decomposition(match[0])
     if decomposed.startswith(("<wide>", "<narrow>")):
         return "".join(chr(int(code, 16)) for code in decomposed.split()[1:])
-    return char
+    return match[0]

@@ -8,6 +8,8 @@ import unicodedata
 from typing import Any
 
 _SEPARATORS = re.compile(r"[\s_\-./]+")
+# All full- and half-width forms that have a plain one.
+_FORMS = re.compile("[\u3000\uff01-\uffee]")
 _HAN = re.compile(r"[\u3400-\u9fff]")
 # 市 alone: 北京市 is 北京. 省, 县 and 区 often tell two places apart (吉林省, 吉林市; 南京, 南京路).
 _CITY = re.compile(r"(?<=[\u3400-\u9fff]{2})市$")
@@ -36,10 +38,7 @@ def value_text(value: Any) -> str:
 
 def folded(text: str) -> str:
     """`text` without differences of width, case and blanks; digits and signs keep their meaning."""
-    wide = "".join(
-        unicodedata.normalize("NFKC", char) if unicodedata.east_asian_width(char) in "FH" else char
-        for char in text
-    )
+    wide = _FORMS.sub(lambda match: unicodedata.normalize("NFKC", match[0]), text)
     return " ".join(unicodedata.normalize("NFC", wide).casefold().split())
 
 

@@ -65,7 +65,7 @@ PARTICIPLE = (
 _PASSIVE = re.compile(
     r"^(?P<object>[^,;.]+?) (?P<modal>(?:must|should|can|will|may|has to|have to)(?: not)? )?"
     rf"(?P<be>is|are|was|were|be|has been|have been|gets|get)(?P<not> not)? (?P<adverb>\w+ly |always )?"
-    rf"(?P<verb>{PARTICIPLE}(?: (?:down|up|off|out|over|away))?) by (?P<agent>(?!(?:default|hand|then|now|mistake|accident|e?mail|phone|post|bike|bicycle|car|bus|train|plane|tomorrow)\b"
+    rf"(?P<verb>{PARTICIPLE}(?: (?:down|up|off|out|over|away))?)(?P<much> by §[^§]*§)? by (?P<agent>(?!§)(?!(?:default|hand|then|now|mistake|accident|e?mail|phone|post|bike|bicycle|car|bus|train|plane|tomorrow)\b"
     r"|§(?:time|date|day|weekday|month|year)).+?)"
     r"(?P<rest>(?: (?:in|on|at|from|to|every|before|after|for|with|until|during|when|if|per_\w+|§(?:time|date|day|weekday|month)).*)?[.!]?)$"
 )
@@ -185,7 +185,7 @@ _EASIER_TO = re.compile(
     r"^([^,;]{1,40}?) (?:comes?|is|are|feels?|seems?) (easier|harder) (?:to|for) (user|me|i|him|her|them) than ([^,;.]{1,40}?)(?: (?:does|do|is|are))?(?=[.!]?$)"
 )
 _COMPARED = re.compile(
-    rf"^(?P<less>[^,;]+?) (?P<is>is|are|was|were) (?P<much>\w+ )?(?P<how>{'|'.join(_LESSER)}) than (?P<more>[^,;]+?)[.!]?$"
+    rf"^(?P<less>[^,;]+?) (?P<is>is|are|was|were) (?P<much>(?:about |almost |nearly |roughly )?(?:\w+ |§[^§]*§ )?)(?P<how>{'|'.join(_LESSER)}) than (?P<more>[^,;]+?)[.!]?$"
 )
 
 
@@ -194,23 +194,14 @@ def spelled_out(text: str) -> str:
     return rewritten(text, _CONTRACTED)
 
 
-_PAIRS = (
-    "/ly",
-    "/ely",
-    "/al",
-    "/y",
-    "/ion",
-    "/ation",
-    "/ment",
-    "/ness",
-    "/ity",
-    "/ur",
-    "ant/anc",
-    "ent/ens",
-)
 # Endings of two stems that are one word in two parts of speech: severe, severely; intolerant, intolerance.
 _ENDINGS = frozenset(
-    frozenset(pair.split("/")) for pair in (*_PAIRS, "t/s", "t/c", "at/ation", "y/ication", "y/ily")
+    frozenset(pair.split("/"))
+    for line in (
+        "/ly /ely /al /y /ion /ation /lation /ition /ment /ness /ity /ur",
+        "ant/anc ent/ens t/s t/c at/ation y/ication y/ily",
+    )
+    for pair in line.split()
 )
 _NO_FORMS = frozenset(
     word
@@ -265,6 +256,10 @@ _REWRITTEN: Rules = (
     *rules(
         (r"^([^,;.]{1,40}?) is where ([^,;.]{1,60}?)(?=[.!]?$)", r"\2 in \1"),
         (r"\b(\w+)-based\b", r"in \1"),
+        (
+            r"\b(an?|one|the|user'?s?|my|our|his|her|their) ((?:[\w-]+ |§[^§]*§ ){1,3})called (?=[a-z])",
+            r"\1 \2named ",
+        ),
         (r"\b(?:took place|was held)\b", "was"),
         (r"\b(?:takes place|is held)\b", "is"),
         (r"\bwill (?:take place|be held)\b", "will be"),
@@ -339,6 +334,14 @@ _REWRITTEN: Rules = (
     (_CONVERSE, lambda m: f"{m[4]} {_CONVERSES[m[2]]} {m[3]} to {m[1]}"),
     *rules(
         (
+            r"\b(?:no|not) (?:more|larger|bigger|greater|longer|higher) than(?= ?§(?!time|date|day))",
+            "at_most",
+        ),
+        (
+            r"\b(?:no|not) (?:less|fewer|smaller|shorter|lower) than(?= ?§(?!time|date|day))",
+            "at_least",
+        ),
+        (
             r"\b(?:(?:more|larger|bigger|greater|longer|higher) than|over|above|exceeding)(?= ?§(?!time|date|day))",
             "over",
         ),
@@ -402,6 +405,4 @@ def _active(match: re.Match[str]) -> str:
         _ACTS.get(match["agent"], match["agent"]),
         _UPON.get(match["object"], match["object"]),
     )
-    return (
-        f"{acts}{denied} {match['modal'] or ''}{match['adverb'] or ''}{verb} {upon}{match['rest']}"
-    )
+    return f"{acts}{denied} {match['modal'] or ''}{match['adverb'] or ''}{verb} {upon}{match['much'] or ''}{match['rest']}"

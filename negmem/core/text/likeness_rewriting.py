@@ -25,14 +25,16 @@ def rules(*pairs: tuple[str, Plain]) -> Rules:
 def rewritten(text: str, table: Iterable[tuple[re.Pattern[str], Plain]]) -> str:
     """`text` with each pattern replaced. Searched first: a template costs more to read than most texts do."""
     for pattern, plain in table:
-        if may_match(pattern, text) and pattern.search(text):
+        pieces = _pieces(pattern)
+        if pieces is not None:
+            for piece in pieces:  # may_match(), written out: it is asked some hundred times a text
+                if piece in text:
+                    break
+            else:
+                continue
+        if pattern.search(text):
             text = pattern.sub(plain, text)
     return text
-
-
-def replaced(pattern: re.Pattern[str], plain: Plain, text: str) -> str:
-    """`text` with one pattern replaced."""
-    return pattern.sub(plain, text) if may_match(pattern, text) else text
 
 
 def may_match(pattern: re.Pattern[str], text: str) -> bool:

@@ -84,8 +84,9 @@ def _another_part(a: Meaning, b: Meaning) -> bool:
     # who is left out on one side, as in a note, plays the part that is left open
     if mine == theirs or not mine or not theirs:
         return False
-    first = [token for token in dict.fromkeys(a.order) if token in a.words & b.words]
-    second = [token for token in dict.fromkeys(b.order) if token in a.words & b.words]
+    shared = a.words & b.words - _WHEN
+    first = [token for token in dict.fromkeys(a.order) if token in shared]
+    second = [token for token in dict.fromkeys(b.order) if token in shared]
     # words that only the lexicon matches have no place to be compared
     return first != second or a.words != b.words
 

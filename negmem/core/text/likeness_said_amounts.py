@@ -96,6 +96,11 @@ _BEFORE: Rules = (
     # ages
     (re.compile(rf"\b(\d{{1,3}}|{NUMBER_WORDS.pattern[2:-2]})[- ]years?[- ]old\b"), _age),
     (re.compile(r"\bage(?:d)?(?: is| of|:)? (\d{1,3})\b(?! to|-)"), _age),
+    (re.compile(rf"\b(?:at the age of|aged|when (?:(?:the )?user|i|he|she|they) (?:was|were|am|is)) (\d{{1,2}}|{NUMBER_WORDS.pattern[2:-2]})(?= ?(?:[.,;!]|$))"), _age),
+    (re.compile(rf"\b(?:he|she|it|the user|user|i)(?: is| am|'s) (\d{{1,2}}|{NUMBER_WORDS.pattern[2:-2]})(?= ?(?:[.,;!]|$))"), _age),
+    (re.compile(rf"(?:今年|年满)?({_N})大寿"), _age),
+    (re.compile(r"((?:内存|硬盘|存储|显存|运存|流量|\bram|\bmemory|\bdisk)[^，,。\d]{0,8}\d+) ?([gmt])(?![a-z])"), r"\1\2b"),
+    (re.compile(r"(?<![\d.])(\d+) ?([gmt])(?![a-z])(?= ?(?:的?(?:内存|硬盘|存储|显存|运存|流量)| of (?:ram|memory|disk|storage)| (?:ram|memory|ssd)\b))"), r"\1\2b"),
     (re.compile(rf"年龄(?:是|为|: ?| )?({_N})(?:周?岁)?(?![\d.])"), _age),
     (re.compile(rf"(?:今年|现年|刚?满)?({_N})周?岁(?!以|数|的?时|那)"), _age),
     (re.compile(r"(?<=[a-z0-9])-(?=(?:second|minute|hour|day|week|month|year|page|bedroom|room|metre|meter|mile|km|kg|inch|euro|dollar|person)\b)"), " "),
@@ -138,7 +143,7 @@ _BEFORE: Rules = (
     (re.compile(r"\b(?:a )?quarter of an hour\b|一刻钟"), " 15 minutes "),
     (re.compile(rf"\b(for|within|in|after|lasts?|takes?|of|every|than|least|most|over|about|around) (?:a|an) ({_UNITS_EN})\b(?! (?:and|ago))"), r"\1 1 \2"),
     (re.compile(rf"\bonce (?=(?:{_ONCE_EN})\b)"), ""),
-    (re.compile(r"(每(?:个?季度|[天日周月年晚早])[^，。,;；]{0,10}?)(?:一次|1次)(?!性)"), r"\1"),
+    (re.compile(r"(?:每|(?<![第\d十]) ?一)(个?季度|个?月|个?星期|[天日周年晚早])([^，。,;；]{0,10}?)(?:一次|1次)(?!性)"), r"每\1\2"),
 )  # fmt: skip
 _LATIN, _CHINESE = by_script(_BEFORE)
 _LATIN_WORD = re.compile("[a-z]{3}")

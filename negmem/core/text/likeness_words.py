@@ -188,7 +188,7 @@ _LIGHT_EN = frozenset(
 LIGHT_VERBS = frozenset(
     words_of(
         "happen occur 说 own pay drive send hold use keep write job give make take store put receive get see"
-        " eat drink watch suffer carry 写 发 开 用 拿 做 交 弄 附上 由 患有 职业 名字 养 吃 喝 看 玩"
+        " eat drink watch suffer carry 写 发 开 用 拿 做 交 弄 附上 由 患有 职业 名字 养 吃 喝 看 玩 去 attend"
     )
 )
 
