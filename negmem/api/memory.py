@@ -7,7 +7,6 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal
 from uuid import UUID
 
@@ -469,11 +468,16 @@ class Memory:
             put(render_page(found))
         return found.model_copy(update={"page": str(path)})
 
-    def import_(self, path: str | Path, *, dry_run: bool = False) -> Imported:
-        """Bring an export of one person back with the same ids; what stands stays."""
+    def import_(self, path: str | Path, *, erased: bool = False, dry_run: bool = False) -> Imported:
+        """Bring an export of one person back with the same ids; what stands stays.
+
+        `erased`: also somebody who was erased here, which else raises `person_erased`.
+        """
         from negmem.core.governance.bring_back import bring_back
 
-        return bring_back(self.session, Path(path), dry_run=dry_run)
+        return bring_back(
+            self.session, Path(path), dry_run=dry_run, consent=lambda user, at: erased
+        )
 
     def close(self) -> None:
         """Close the connection."""
@@ -482,10 +486,5 @@ class Memory:
     def __enter__(self) -> Memory:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()

@@ -31,6 +31,11 @@ def record_removed(session: Session, user: str | None, subjects: Sequence[str], 
         _record(session, user, subjects, "delete", said)
 
 
+def record_brought_back(session: Session, user: str, said: str) -> None:
+    """One entry `import` for a person who was erased before, in the transaction that writes the first rows."""
+    _record(session, user, ["user"], "import", said)
+
+
 def _record(session: Session, user: str, subjects: Sequence[str], decision: str, said: str) -> None:
     if subjects:
         params = {

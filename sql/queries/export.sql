@@ -4,6 +4,11 @@
 -- The first statement of a transaction: all pages are read as of one moment.
 SET TRANSACTION ISOLATION LEVEL REPEATABLE READ;
 
+-- name: erased
+-- params: user_id, app_name
+-- returns: when the person was erased here, else null
+SELECT :"schema".erased_on(%(user_id)s::text, %(app_name)s::text) AS at;
+
 -- name: now
 SELECT now() AS now;
 

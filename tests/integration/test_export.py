@@ -207,3 +207,30 @@ def test_a_page_for_the_person(negmem: CliRunner, database: TestDatabase, tmp_pa
     assert negmem("audit", "disclose", "--user", "alice").code == 2, "it replaces no file"
     gone = negmem("audit", "disclose", "--user", "nobody", "-o", "x.html", "--json").ok().json
     assert gone["warnings"][0]["code"] == "user_unknown"
+
+
+def test_who_was_erased_comes_back_by_a_word_only_and_the_trail_says_so(
+    negmem: CliRunner, database: TestDatabase, tmp_path: Path
+) -> None:
+    file = str(tmp_path / "王.jsonl")
+    negmem("memory", "add", "喜欢绿茶", "--user", "王").ok()
+    negmem("audit", "export", "--user", "王", "--output", file).ok()
+    assert "person_erased" not in negmem("import", file).ok().stderr, "nobody was erased yet"
+    negmem("audit", "erase", "--user", "王", "--yes").ok()
+    tried = negmem("import", file, "--dry-run", "--json").ok().json
+    assert [one["code"] for one in tried["warnings"]] == ["person_erased"]
+    refused = negmem("import", file, "--json")
+    assert refused.code == 2 and refused.json["error"]["code"] == "confirmation_needed"
+    assert "王, who was erased here" in refused.json["error"]["message"]
+    with session_on(database) as session, pytest.raises(NegmemError) as raised:
+        bring_back(session, Path(file))
+    assert raised.value.code == "person_erased"
+    assert database.value("SELECT count(*) FROM negentropy.memories") == 0
+    trail = "SELECT count(*) FROM negentropy.memory_audit_logs WHERE decision = 'import'"
+    assert database.value(trail) == 0
+    for _ in (1, 2):
+        done = negmem("import", file, "--yes")
+        assert "warning[person_erased]" in done.ok().stderr
+        assert database.value(trail) == 1
+    assert "import" in negmem("audit", "history", "--user", "王").ok().stdout
+    negmem("audit", "verify").ok()

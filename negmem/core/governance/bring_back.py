@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shlex
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -26,6 +28,7 @@ from negmem.core.models.export import (
     ImportedTable,
     ImportSkipped,
 )
+from negmem.core.on_trail import record_brought_back
 from negmem.core.pii import guard_of
 from negmem.core.session import Session
 from negmem.core.text.indexed import embedded_text
@@ -67,6 +70,7 @@ class _Work:
     skipped: dict[str, int] = field(default_factory=dict)
     successors: list[tuple[UUID, UUID]] = field(default_factory=list)
     sequence: dict[int, int] = field(default_factory=dict)
+    erased_at: datetime | None = None
     shared: dict[str, set[UUID]] = field(default_factory=dict)
     embedded: int = 0
 
@@ -76,6 +80,7 @@ def bring_back(
     path: Path,
     *,
     dry_run: bool = False,
+    consent: Callable[[str, datetime], bool] = lambda user, at: False,
     on_progress: Callable[[int, str], None] | None = None,
 ) -> Imported:
     """Write what an export holds into the session's app, with the same ids, searchable.
@@ -83,7 +88,8 @@ def bring_back(
     The file is read whole and its hashes compared before anything is written. Rows that stand under the
     same key stay as they are, so that a run that was cut off may be repeated. The policies of personal
     data act as on any other write. Vectors are computed with this app's model.
-    Raises: NegmemError `import_unreadable`, `import_damaged`, `import_newer`, `import_foreign`; `user_paused`,
+    Who was erased here comes back only with `consent`, asked with the user and when that was; the trail keeps it.
+    Raises: NegmemError `person_erased` without consent, `import_unreadable`, `import_damaged`, `import_newer`, `import_foreign`; `user_paused`,
     also where the person objected before an erasure, and `user_being_erased`.
     """
     checked = _check(path)
@@ -91,6 +97,14 @@ def bring_back(
     work = _Work()
     scope = {"user_id": user, "app_name": session.app}
     _check_may_write(session, user)
+    work.erased_at = _erased(session, user)
+    if work.erased_at is not None and not dry_run and not consent(user, work.erased_at):
+        raise NegmemError(
+            "person_erased",
+            "this person was erased here",
+            why=_said_of(user, work.erased_at),
+            hint=f"negmem import {shlex.quote(str(path))} --yes    brings the person back",
+        )
     if not dry_run:
         work.sequence = _renumbered(session, checked.sequence)
     for table, rows in _batches(path):
@@ -136,6 +150,22 @@ def _check_may_write(session: Session, user: str) -> None:
         raise being_erased(user)
     if standing is not None and standing["paused_at"] is not None:
         raise paused(user)
+
+
+def _erased(session: Session, user: str) -> datetime | None:
+    """When the person was erased here, with a warning; None for everybody else."""
+    row = session.database.row("export", "erased", {"user_id": user, "app_name": session.app})
+    at: datetime | None = row["at"] if row else None
+    if at is not None:
+        session.warn("person_erased", _said_of(user, at))
+    return at
+
+
+def _said_of(user: str, at: datetime) -> str:
+    return (
+        f'"{user}" was erased here on {at:%Y-%m-%d} and is still on the list: after a restore'
+        " `audit replay` erases the person again"
+    )
 
 
 def _lines(path: Path) -> Iterator[bytes]:
@@ -317,6 +347,10 @@ def _write(
             database.rows("export", "rescore", {**scope, "ids": ids})
         if ids and table == "facts":
             database.rows("pii", "index_facts", {**scope, "ids": ids})
+        if places and work.erased_at is not None:
+            # Once an import, with the first rows that come: what adds nothing brought nobody back.
+            record_brought_back(session, user, f"by import, erased on {work.erased_at:%Y-%m-%d}")
+            work.erased_at = None
     work.added[table] = work.added.get(table, 0) + len(places)
     work.stood[table] = work.stood.get(table, 0) + len(ready) - len(places)
     for kind, column in _SHARED.get(table, ()):

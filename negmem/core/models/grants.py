@@ -104,6 +104,7 @@ _FUNCTIONS = ("EXECUTE", "EXECUTE", "EXECUTE")
 AS_OWNER: dict[str, tuple[str, str, str]] = {
     "record_audit_entries": ("EXECUTE", _NOTHING, _NOTHING),
     "objection_since": ("EXECUTE", "EXECUTE", "EXECUTE"),
+    "erased_on": ("EXECUTE", "EXECUTE", "EXECUTE"),
     "trail_details": (_NOTHING, _NOTHING, "EXECUTE"),
     "trail_persons": (_NOTHING, _NOTHING, "EXECUTE"),
 }
