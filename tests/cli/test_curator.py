@@ -12,7 +12,9 @@ from tests.support.memories import add_many, add_memory, live
 def aged(database: TestDatabase, count: int) -> None:
     add_many(database, count, days=100)
     database.rows("UPDATE negentropy.memories SET updated_at = created_at")
-    database.rows("INSERT INTO negentropy.users (user_id, app_name) VALUES ('ada', 'negmem')")
+    database.rows(
+        "INSERT INTO negentropy.users (user_id, app_name) VALUES ('ada', 'negmem') ON CONFLICT DO NOTHING"
+    )
 
 
 def test_a_dry_run_shows_and_touches_nothing(negmem: CliRunner, database: TestDatabase) -> None:
@@ -28,6 +30,12 @@ def test_a_dry_run_shows_and_touches_nothing(negmem: CliRunner, database: TestDa
     assert live(database) == before
     text = negmem("curator", "prune", "--user", "ada", "--max-age-days", "30", "--dry-run").ok()
     assert "would remove 3: 3 by age, 0 by number · 0 stay" in text.stdout
+    aged(database, 30)
+    asked = ("curator", "prune", "--user", "ada", "--max-age-days", "30", "--dry-run")
+    lines = negmem(*asked).ok().stdout.splitlines()
+    assert len(lines) == 22 and "… and 13 more: -v or --json lists all" in lines
+    assert len(negmem(*asked, "-v").ok().stdout.splitlines()) == 34
+    assert len(negmem(*asked, "--json").ok().json["items"]) == 33
 
 
 def test_without_a_terminal_it_needs_yes(negmem: CliRunner, database: TestDatabase) -> None:
@@ -81,7 +89,9 @@ def test_no_zone_moves_an_age(negmem: CliRunner, database: TestDatabase, zone: s
     add_memory(database, "said now 刚刚")
     old = add_memory(database, "said thirteen hours ago", days=13 / 24)
     database.rows("UPDATE negentropy.memories SET updated_at = created_at")
-    database.rows("INSERT INTO negentropy.users (user_id, app_name) VALUES ('ada', 'negmem')")
+    database.rows(
+        "INSERT INTO negentropy.users (user_id, app_name) VALUES ('ada', 'negmem') ON CONFLICT DO NOTHING"
+    )
     env = {"TZ": zone, "PGTZ": zone}
     line = ("curator", "prune", "-u", "ada", "--max-age-days", "0.5", "--yes", "--json")
     assert [item["id"] for item in negmem(*line, env=env).ok().json["items"]] == [old]
@@ -105,7 +115,9 @@ def twice(database: TestDatabase) -> None:
         "unlike the others",
     ):
         add_memory(database, text)
-    database.rows("INSERT INTO negentropy.users (user_id, app_name) VALUES ('ada', 'negmem')")
+    database.rows(
+        "INSERT INTO negentropy.users (user_id, app_name) VALUES ('ada', 'negmem') ON CONFLICT DO NOTHING"
+    )
 
 
 def test_duplicates_are_shown_before_they_go(negmem: CliRunner, database: TestDatabase) -> None:

@@ -1,4 +1,4 @@
-"""A pruning as text: the counts, then one line a memory."""
+"""A pruning as text: one line for each of the first that go, then the counts."""
 
 from __future__ import annotations
 
@@ -11,15 +11,21 @@ if TYPE_CHECKING:
     from negmem.core.models.pruning import Pruned
 
 
+_SHOWN = 20
+
+
 def draw_pruned(console: Console, pruned: Pruned) -> None:
     """What went or would go, and why."""
     if pruned.run_id is not None and not pruned.removed:
         verb = "would bring back" if pruned.dry_run else "brought back"
         console.out(f"{verb} {pruned.restored:,} · {pruned.kept:,} are live")
         return
-    for item in pruned.items:
+    shown = pruned.items if console.common.verbose else pruned.items[:_SHOWN]
+    for item in shown:
         head = f"{item.id}  {day(console, item.created_at)}  {item.reason:<5}  "
         console.row(head, item.content)
+    if len(shown) < len(pruned.items):
+        console.out(f"… and {len(pruned.items) - len(shown):,} more: -v or --json lists all")
     verb = "would remove" if pruned.dry_run else "removed"
     console.out(
         f"{verb} {pruned.removed:,}: {pruned.reasons.age:,} by age, {pruned.reasons.count:,} by"
