@@ -21,6 +21,7 @@ import pytest
 
 from negmem.db.postmaster import stop_server
 from tests import servers
+from tests.servers.places import clusters_folder, memory_folder
 from tests.support import databases, marker_plugin, markers
 from tests.support.cli import CliRunner
 from tests.support.databases import TestDatabase
@@ -166,7 +167,9 @@ def cron_database(server: servers.Server) -> Iterator[TestDatabase]:
 @pytest.fixture
 def negmem_home() -> Iterator[Path]:
     """A home for an embedded cluster of the test's own, closed to others; stopped and removed."""
-    folder = Path(tempfile.mkdtemp(prefix="negmem-test-"))
+    place = clusters_folder()
+    in_memory = place == memory_folder()  # durable there at once; else a place with a short name
+    folder = Path(tempfile.mkdtemp(prefix="negmem-test-", dir=place if in_memory else None))
     yield folder
     for data in folder.rglob("postmaster.pid"):
         stop_server(data.parent, 30, signal.SIGQUIT)
