@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 
 from negmem.core.text.lexicon import english
-from negmem.core.text.likeness_forms import derived, joined_as
+from negmem.core.text.likeness_forms import IRREGULAR, derived, joined_as
 from negmem.core.text.likeness_meaning import (
     LIGHT_VERB_STEMS,
     Meaning,
@@ -49,7 +49,7 @@ MEASURED = {
     )
     for word in words.split()
 }
-# Of answers it is all the same whether they shall, are wanted or are preferred to be so.
+# Of answers, and of what is asked for, it is all the same whether it shall be, is wanted or is preferred so.
 ANSWERS = frozenset(("reply", "回答"))
 ASKED = frozenset(
     [
@@ -105,7 +105,12 @@ def likeness(one: str, other: str, similarity: float | None = None) -> Likeness:
     one, other = joined_as(one, other), joined_as(other, one)
     other = _in_order_of(one, other)
     names = names_of(one) | names_of(other)
-    plain_words = (first_words(one) | first_words(other)) & (_lower(one) | _lower(other))
+    lower = _lower(one) | _lower(other)
+    begins = first_words(one) | first_words(other)
+    plain_words = begins & lower
+    for word in begins - plain_words:  # Write, written: no name either
+        if word.endswith("e") and any(IRREGULAR.get(said) == word for said in lower):
+            plain_words |= {word}
     a, b = (meaning(text, *_that_matter(text, names, plain_words)) for text in (one, other))
     if not (a.words or a.amounts) or not (b.words or b.amounts):
         return Likeness(False, "empty")
@@ -186,7 +191,7 @@ def _without_weak(
     if not (only_a & WEAK and only_b & WEAK):
         only_a, only_b = only_a - WEAK, only_b - WEAK
     only_a, only_b = _without_measured(only_a, only_b, a), _without_measured(only_b, only_a, b)
-    if ANSWERS & a.words & b.words:
+    if ANSWERS & a.words & b.words or (a.is_order != b.is_order and not (a.means_to or b.means_to)):
         only_a, only_b = only_a - ASKED, only_b - ASKED
     for ordered in ORDERED if not a.denials else ():  # to want it of others is to order it
         if ordered & only_a and ordered & (b.words | b.light) - a.words:

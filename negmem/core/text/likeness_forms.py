@@ -198,7 +198,7 @@ def spelled_out(text: str) -> str:
 _ENDINGS = frozenset(
     frozenset(pair.split("/"))
     for line in (
-        "/ly /ely /al /y /ion /ation /lation /ition /ment /ness /ity /ur",
+        "/ly /ely /al /y /ion /ation /lation /ition /ment /ness /ity /ist /ur",
         "ant/anc ent/ens t/s t/c at/ation y/ication y/ily",
     )
     for pair in line.split()
@@ -257,9 +257,10 @@ _REWRITTEN: Rules = (
         (r"^([^,;.]{1,40}?) is where ([^,;.]{1,60}?)(?=[.!]?$)", r"\2 in \1"),
         (r"\b(\w+)-based\b", r"in \1"),
         (
-            r"\b(an?|one|the|user'?s?|my|our|his|her|their) ((?:[\w-]+ |§[^§]*§ ){1,3})called (?=[a-z])",
+            r"\b(an?|one) ((?:(?!(?:is|are|was|were|be|been|has|have|had|user|who|that|and|not)\b)[\w-]+ |§[^§]*§ ){1,3})called (?=[a-z])",
             r"\1 \2named ",
         ),
+        (r"\b(?:nobody|none) (?:but|except(?: for)?|other than|besides) ", "only "),
         (r"\b(?:took place|was held)\b", "was"),
         (r"\b(?:takes place|is held)\b", "is"),
         (r"\bwill (?:take place|be held)\b", "will be"),

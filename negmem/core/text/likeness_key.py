@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from negmem.core.text.likeness import ANSWERS, ASKED, MAX_CHARACTERS, MEASURED
+from negmem.core.text.likeness import ASKED, MAX_CHARACTERS, MEASURED
 from negmem.core.text.likeness_meaning import LOOSE, light_keys, meaning
 from negmem.core.text.likeness_script import one_script
 
@@ -22,8 +22,7 @@ def likeness_key(text: str) -> tuple[object, ...] | None:
     light = light_keys() | LOOSE
     kinds = {amount.partition(":")[0] for amount in said.amounts}
     light |= {word for word, says in MEASURED.items() if kinds & says}
-    if ANSWERS & said.words:
-        light |= ASKED
+    light |= ASKED  # where the one is an order
     words = {_coarse(word) for word in said.words if word.partition(" ")[0] not in light}
     amounts = {amount.replace("cny:", "n:") for amount in said.amounts} - {"n:1"}
     return said.is_question, said.denials, tuple(sorted(words)), tuple(sorted(amounts))

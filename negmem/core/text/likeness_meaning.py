@@ -111,6 +111,16 @@ _WAS = re.compile(r"\b(?:was|were|did|had)\b|了|已")
 _HAVE = re.compile(r"\b(?:has|have) (?:not )?\w+")
 _HAVE_BEEN = re.compile(r"\b(?:has|have) been \w+ing\b")
 _BY = re.compile(r"\bby\b")
+# What somebody wants to do themself is no order.
+_MEANS_TO = re.compile(
+    r"\b(?:wants?|would like|needs?|likes?|loves?|prefers?|hopes?|wish(?:es)?|ha(?:s|ve)|must|should) (?:to )?(?!to\b|be\b|the\b|an?\b|all\b|my\b|no\b)[a-z]+"
+    r"(?<!replies)(?<!answers)(?<!responses)(?<!summaries)|想|打算|计划|(?:用户|我)(?:要|得|必须|需要)"
+)
+_ORDER = re.compile(
+    r"^(?:please|kindly|do not|never|always|use|write|keep|call|send|ask|reply|answer|respond|make sure|put|avoid|give|show"
+    r"|include|add|remind|explain|translate|format|round|list|start|end|stop|let|limit|quote|cite|sign|save|store|run|check|tell)\b"
+    "|^(?:以后|今后|下次)?[，,]?(?:请|别|不要|勿|务必|记得|直接|一律|尽量)"
+)
 _QUESTION = re.compile(r"[?？]\s*$|吗[。.]?$")
 
 
@@ -139,6 +149,8 @@ class Meaning:
     is_passive: bool
     has_agent: bool
     is_question: bool
+    is_order: bool
+    means_to: bool
     compares: int
 
 
@@ -245,6 +257,8 @@ def meaning(
         is_passive=_says(_PASSIVE, marked) or "被" in plain,
         has_agent=_says(_BY, marked) or "被" in plain,
         is_question=bool(_QUESTION.search(plain)),
+        is_order=bool(_ORDER.search(plain)),
+        means_to=bool(_MEANS_TO.search(plain)),
         compares=compares,
     )
 

@@ -88,7 +88,7 @@ def _another_part(a: Meaning, b: Meaning) -> bool:
     first = [token for token in dict.fromkeys(a.order) if token in shared]
     second = [token for token in dict.fromkeys(b.order) if token in shared]
     # words that only the lexicon matches have no place to be compared
-    return first != second or a.words != b.words
+    return first != second or bool(a.words - b.words and b.words - a.words)
 
 
 def _speaker(said: Meaning) -> frozenset[str]:

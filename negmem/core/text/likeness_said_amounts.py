@@ -141,7 +141,7 @@ _BEFORE: Rules = (
     (re.compile(rf"\b(?:(?:every|each|on|all) )?(?:weekdays?\b(?! off)|(?:monday|mon){_TO}(?:friday|fri)\b)|(?:每个?)?工作日|(?:每周|每个?|每星期)?(?:周|星期|礼拜)一{_TO}(?:周|星期|礼拜)?五"), " §weekly:1-5§ "),
     # one unit
     (re.compile(r"\b(?:a )?quarter of an hour\b|一刻钟"), " 15 minutes "),
-    (re.compile(rf"\b(for|within|in|after|lasts?|takes?|of|every|than|least|most|over|about|around) (?:a|an) ({_UNITS_EN})\b(?! (?:and|ago))"), r"\1 1 \2"),
+    (re.compile(rf"\b(for|by|within|in|after|lasts?|takes?|of|every|than|least|most|over|about|around) (?:a|an) ({_UNITS_EN})\b(?! (?:and|ago))"), r"\1 1 \2"),
     (re.compile(rf"\bonce (?=(?:{_ONCE_EN})\b)"), ""),
     (re.compile(r"(?:每|(?<![第\d十]) ?一)(个?季度|个?月|个?星期|[天日周年晚早])([^，。,;；]{0,10}?)(?:一次|1次)(?!性)"), r"每\1\2"),
 )  # fmt: skip

@@ -39,12 +39,27 @@ _ONE_OF_KIND = re.compile(
 _DOES_NOT_STAND = frozenset(
     ["see", "eat", "drink", "watch", "send", "write", "giv", "mak", "tak", "put", "receiv", "get"]
 )
+# What others are asked for with.
+_ASKS = frozenset(
+    ["want", "prefer", "lik", "ask", "request", "希望", "喜欢", "更喜欢", "询问", "不要"]
+)
 _TO_BE = frozenset(("is", "are", "am"))
 
 
 def same_scope(a: Meaning, b: Meaning) -> bool:
     """Whether nothing that a little word says of the one is another in the other; symmetric."""
-    return _stands_for(a, b) and _stands_for(b, a)
+    return _stands_for(a, b) and _stands_for(b, a) and not _orders(a, b) and not _orders(b, a)
+
+
+def _orders(one: Meaning, other: Meaning) -> bool:
+    """Whether the one asks for what somebody does of themself, or has to do, in the other."""
+    return (
+        one.is_order
+        and not other.is_order
+        and not other.is_passive
+        and _PERSON_FIRST.search(other.text) is not None
+        and _ASKS.isdisjoint(other.words | other.light)
+    )
 
 
 def _stands_for(one: Meaning, other: Meaning) -> bool:
