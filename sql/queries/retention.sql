@@ -35,27 +35,11 @@ WITH owners AS MATERIALIZED (
         %(min_age_days)s::integer, %(decay_lambda)s::float8,
         now() + %(days)s::integer * interval '24 hours', %(keep_importance)s::float8) AS o
 ),
-queued AS MATERIALIZED (
-    SELECT m.user_id, m.app_name, m.id, m.access_count, m.last_accessed_at, m.importance_score,
-        m.memory_type, m.created_at, m.metadata, m.thread_id, o.keep_importance, found.times, found.at
+read AS MATERIALIZED (
+    SELECT o.user_id, o.app_name, o.keep_importance, r.id, r.access_count, r.last_accessed_at, r.importance_score,
+        r.memory_type, r.created_at, r.metadata, r.thread_id
     FROM owners AS o
-    CROSS JOIN LATERAL (
-        SELECT read.id, count(*) AS times, max(l.created_at) AS at
-        FROM :"schema".memory_retrieval_logs AS l
-        CROSS JOIN LATERAL unnest(l.retrieved_memory_ids) AS read (id)
-        WHERE l.user_id = o.user_id AND l.app_name = o.app_name AND l.applied_at IS NULL AND l.counted
-        GROUP BY read.id
-    ) AS found
-    JOIN :"schema".memories AS m ON m.user_id = o.user_id AND m.app_name = o.app_name AND m.id = found.id
-    WHERE m.deleted_at IS NULL AND m.pinned_at IS NULL AND m.memory_type <> 'core'
-),
-read AS (
-    SELECT q.user_id, q.app_name, q.id,
-        LEAST(2147483647, q.access_count::bigint + q.times)::integer AS access_count,
-        GREATEST(q.last_accessed_at, q.at) AS last_accessed_at,
-        LEAST(1, q.importance_score + 0.02 * q.times) AS importance_score,
-        q.memory_type, q.created_at, q.metadata, q.thread_id, q.keep_importance
-    FROM queued AS q
+    CROSS JOIN LATERAL :"schema".retention_reads(o.user_id, o.app_name) AS r
 ),
 due AS (
     SELECT o.user_id, o.app_name, d.id
@@ -64,8 +48,8 @@ due AS (
         %(min_age_days)s::integer, %(decay_lambda)s::float8, o.keep_importance,
         now() + %(days)s::integer * interval '24 hours', o.is_current) AS d
     WHERE NOT EXISTS (
-        SELECT 1 FROM queued AS q
-        WHERE q.user_id = o.user_id AND q.app_name = o.app_name AND q.id = d.id)
+        SELECT 1 FROM read AS r
+        WHERE r.user_id = o.user_id AND r.app_name = o.app_name AND r.id = d.id)
     UNION ALL
     SELECT r.user_id, r.app_name, r.id
     FROM read AS r
@@ -96,27 +80,11 @@ WITH owners AS MATERIALIZED (
         %(min_age_days)s::integer, %(decay_lambda)s::float8,
         now() + %(days)s::integer * interval '24 hours', %(keep_importance)s::float8) AS o
 ),
-queued AS MATERIALIZED (
-    SELECT m.user_id, m.app_name, m.id, m.access_count, m.last_accessed_at, m.importance_score,
-        m.memory_type, m.created_at, m.metadata, m.thread_id, o.keep_importance, found.times, found.at
+read AS MATERIALIZED (
+    SELECT o.user_id, o.app_name, o.keep_importance, r.id, r.access_count, r.last_accessed_at, r.importance_score,
+        r.memory_type, r.created_at, r.metadata, r.thread_id
     FROM owners AS o
-    CROSS JOIN LATERAL (
-        SELECT read.id, count(*) AS times, max(l.created_at) AS at
-        FROM :"schema".memory_retrieval_logs AS l
-        CROSS JOIN LATERAL unnest(l.retrieved_memory_ids) AS read (id)
-        WHERE l.user_id = o.user_id AND l.app_name = o.app_name AND l.applied_at IS NULL AND l.counted
-        GROUP BY read.id
-    ) AS found
-    JOIN :"schema".memories AS m ON m.user_id = o.user_id AND m.app_name = o.app_name AND m.id = found.id
-    WHERE m.deleted_at IS NULL AND m.pinned_at IS NULL AND m.memory_type <> 'core'
-),
-read AS (
-    SELECT q.user_id, q.app_name, q.id,
-        LEAST(2147483647, q.access_count::bigint + q.times)::integer AS access_count,
-        GREATEST(q.last_accessed_at, q.at) AS last_accessed_at,
-        LEAST(1, q.importance_score + 0.02 * q.times) AS importance_score,
-        q.memory_type, q.created_at, q.metadata, q.thread_id, q.keep_importance
-    FROM queued AS q
+    CROSS JOIN LATERAL :"schema".retention_reads(o.user_id, o.app_name) AS r
 ),
 chosen AS (
     SELECT o.user_id, o.app_name, d.id
@@ -125,8 +93,8 @@ chosen AS (
         %(min_age_days)s::integer, %(decay_lambda)s::float8, o.keep_importance,
         now() + %(days)s::integer * interval '24 hours', o.is_current) AS d
     WHERE NOT EXISTS (
-        SELECT 1 FROM queued AS q
-        WHERE q.user_id = o.user_id AND q.app_name = o.app_name AND q.id = d.id)
+        SELECT 1 FROM read AS r
+        WHERE r.user_id = o.user_id AND r.app_name = o.app_name AND r.id = d.id)
     UNION ALL
     SELECT r.user_id, r.app_name, r.id
     FROM read AS r

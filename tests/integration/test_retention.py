@@ -78,6 +78,28 @@ def test_a_second_run_leaves_to_the_first(negmem: CliRunner, database: TestDatab
     assert negmem("retention", "run", "--json").ok().json["forgotten"] == 1
 
 
+def test_a_waiting_read_counts_as_it_will_once_it_is_counted(database: TestDatabase) -> None:
+    read, most, old = (add_memory(database, "茶 tea", days=40) for _ in range(3))
+    core, pinned = (add_memory(database, "stays 留", days=40) for _ in range(2))
+    database.rows(
+        f"UPDATE negentropy.memories SET memory_type = 'core' WHERE id = '{core}';"
+        f"UPDATE negentropy.memories SET pinned_at = now() WHERE id = '{pinned}';"
+        "UPDATE negentropy.memories SET access_count = 2147483647, importance_score = 0.99,"
+        f" last_accessed_at = now() + interval '1 day' WHERE id = '{most}';"
+        "INSERT INTO negentropy.memory_retrieval_logs (user_id, app_name, query, retrieved_memory_ids, counted)"
+        f" SELECT 'ada', 'negmem', 'q', ARRAY['{read}', '{most}', '{core}', '{pinned}']"
+        "::uuid[], n < 3 FROM generate_series(1, 3) AS n"
+    )
+    stands = "SELECT id, access_count, last_accessed_at, importance_score FROM negentropy."
+    told = database.rows(f"{stands}retention_reads('ada', 'negmem') ORDER BY id")
+    assert {str(row[0]) for row in told} == {read, most}
+    database.rows("SELECT negentropy.apply_recorded_accesses()")
+    assert told == database.rows(
+        f"{stands}memories WHERE id IN ('{read}', '{most}') AND id <> '{old}' ORDER BY id"
+    )
+    assert database.rows("SELECT id FROM negentropy.retention_reads('ada', 'negmem')") == []
+
+
 def test_the_preview_says_what_goes_when_and_by_which_change(
     negmem: CliRunner, database: TestDatabase
 ) -> None:
