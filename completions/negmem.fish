@@ -29,7 +29,7 @@ set -g __negmem_commands 'init' 'doctor' 'demo' 'db' 'db start' 'db stop' 'db st
 complete -c negmem -f
 complete -c negmem -n '__negmem_at ""' -a init -d 'Make the YAML, the schema, its migrations and the managed functions.'
 complete -c negmem -n '__negmem_at ""' -a doctor -d 'Probe what the database can carry; say what is wrong and what to do.'
-complete -c negmem -n '__negmem_at ""' -a demo -d 'Show the whole product on real conversations, on the embedded database.'
+complete -c negmem -n '__negmem_at ""' -a demo -d 'Show the whole product on example conversations, on the embedded database.'
 complete -c negmem -n '__negmem_at ""' -a db -d 'The embedded cluster, and migrations.'
 complete -c negmem -n '__negmem_at ""' -a config -d 'The YAML and the effective configuration.'
 complete -c negmem -n '__negmem_at ""' -a sync -d 'Make the database agree with what is declared.'

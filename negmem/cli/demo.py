@@ -1,4 +1,4 @@
-"""`negmem demo`: the whole product on real conversations, one command after another."""
+"""`negmem demo`: the whole product on example conversations, one command after another."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from negmem.cli.options import Common, command, new_app
 if TYPE_CHECKING:
     from negmem.core.demo import DemoStep, Step
 
-app = new_app("The whole product on real conversations.")
+app = new_app("The whole product on example conversations.")
 
 
 @command(app, "demo", writes=True)

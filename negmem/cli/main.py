@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 COMMANDS: dict[str, tuple[str, str]] = {
     "init": ("init", "Make the YAML, the schema, its migrations and the managed functions."),
     "doctor": ("doctor", "Probe what the database can carry; say what is wrong and what to do."),
-    "demo": ("demo", "Show the whole product on real conversations, on the embedded database."),
+    "demo": ("demo", "Show the whole product on example conversations, on the embedded database."),
     "db": ("db", "The embedded cluster, and migrations."),
     "config": ("config", "The YAML and the effective configuration."),
     "sync": ("sync", "Make the database agree with what is declared."),

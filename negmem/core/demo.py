@@ -77,7 +77,7 @@ def steps() -> list[Step]:
     english, chinese = str(data / "english.jsonl"), str(data / "chinese.jsonl")
     return [
         Step("set up: configuration, schema, functions", ("init",)),
-        Step("read real conversations, in English", ("ingest", english)),
+        Step("read conversations, in English", ("ingest", english)),
         Step("and in Chinese", ("ingest", chinese)),
         Step("prove what the database can carry", ("doctor",)),
         Step("bring functions and config into agreement", ("sync",)),
