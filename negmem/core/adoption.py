@@ -135,6 +135,7 @@ def plan(session: Session, tables: Mapping[str, FoundTable]) -> Adoption:
     if refused:
         raise _refusal(session, refused)
     with database.transaction() as connection, connection.transaction(force_rollback=True):
+        connection.execute(db.statement(database, "in_utc"))
         db.make_views(database, connection, FIRST_DESIGN, _taken(tables))
         return _survey(session, connection, tables)
 
@@ -154,6 +155,7 @@ def begin(session: Session, connection: Connection) -> Adoption | None:
     refused = _strangers(session, tables)
     if refused:
         raise _refusal(session, refused)
+    connection.execute(db.statement(database, "in_utc"))
     db.lock(database, connection, _taken(tables))
     db.make_views(database, connection, FIRST_DESIGN, _taken(tables))
     planned = _survey(session, connection, tables)

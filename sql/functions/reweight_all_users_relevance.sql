@@ -2,7 +2,7 @@
 --
 -- Only memories that a feedback names count. Of each retrieval a memory has one vote: the last feedback
 -- that names it. A vote counts half after half_life_days of the app's config, a quarter after twice that,
--- by whole days; harmful ones cost more than irrelevant ones. A weight goes back to 1 when its votes have
+-- by whole days of UTC; harmful ones cost more than irrelevant ones. A weight goes back to 1 when its votes have
 -- gone with their logs or are too few. Each user's votes move that user's memories alone.
 -- p_app_name NULL means the main app and every app without a config of its own.
 --
@@ -72,8 +72,9 @@ BEGIN
         FROM named AS n
         JOIN settings AS s ON s.app_name = n.app_name
         CROSS JOIN LATERAL (
-            -- Whole days: the same votes give the same weight all day, and a second run changes nothing.
-            SELECT power(0.5::float8, LEAST(1000, GREATEST(0, current_date - n.created_at::date)
+            -- Whole days of UTC: the same votes give the same weight all day, whatever zone a session is in.
+            SELECT power(0.5::float8, LEAST(1000, GREATEST(0,
+                (now() AT TIME ZONE 'UTC')::date - (n.created_at AT TIME ZONE 'UTC')::date)
                 / s.half_life_days)) AS it
         ) AS w
         GROUP BY n.user_id, n.app_name, n.id

@@ -14,6 +14,10 @@ FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
 WHERE n.nspname = %(schema)s::name AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
 ORDER BY c.relname;
 
+-- name: in_utc
+-- Times without a zone, in columns and in text, are read as UTC, and moments are written down so.
+SET LOCAL TimeZone = 'UTC';
+
 -- name: schema_exists
 -- params: name
 SELECT 1 AS one FROM pg_namespace AS n WHERE n.nspname = %(name)s::name;
@@ -367,7 +371,7 @@ FROM pg_temp.first_memory_retrieval_logs AS t;
 -- The trail has one writer. When an entry was first recorded stands beside its actor, who was not written down.
 SELECT count(:"schema".record_audit_entries(t.app_name::text, t.user_id::text, ARRAY[t.memory_id::text],
     t.decision::text, t.note, t.idempotency_key::text,
-    'unknown, recorded ' || to_char(t.created_at, 'YYYY-MM-DD"T"HH24:MI:SS"Z"') || ' before negmem', false)) AS rows
+    'unknown, recorded ' || COALESCE(to_char(t.created_at, 'YYYY-MM-DD"T"HH24:MI:SS"Z"') || ' ', '') || 'before negmem', false)) AS rows
 FROM (SELECT * FROM pg_temp.first_memory_audit_logs ORDER BY created_at, version, id) AS t;
 
 -- name: index_memories

@@ -176,7 +176,7 @@ WHERE r.id = %(run_id)s::uuid;
 --   schedule counts
 SELECT count(*)::bigint AS runs
 FROM :"schema".automation_runs AS r
-WHERE r.job = ANY (%(jobs)s::varchar[]) AND r.started_at < now() - make_interval(days => %(days)s::integer)
+WHERE r.job = ANY (%(jobs)s::varchar[]) AND r.started_at < now() - %(days)s::integer * interval '24 hours'
     AND EXISTS (
         SELECT FROM :"schema".automation_runs AS later
         WHERE later.job = r.job AND later.app_name IS NOT DISTINCT FROM r.app_name
@@ -188,7 +188,7 @@ DELETE FROM :"schema".automation_runs AS r
 WHERE r.id IN (
     SELECT o.id
     FROM :"schema".automation_runs AS o
-    WHERE o.job = ANY (%(jobs)s::varchar[]) AND o.started_at < now() - make_interval(days => %(days)s::integer)
+    WHERE o.job = ANY (%(jobs)s::varchar[]) AND o.started_at < now() - %(days)s::integer * interval '24 hours'
         AND EXISTS (
             SELECT FROM :"schema".automation_runs AS later
             WHERE later.job = o.job AND later.app_name IS NOT DISTINCT FROM o.app_name
@@ -210,9 +210,9 @@ WITH stretch AS (
     LIMIT %(most)s::integer
 )
 SELECT max(s.runid) AS last, count(*)::integer AS seen,
-    COALESCE(bool_or(s.start_time < now() - make_interval(days => %(days)s::integer)), false) AS goes_on,
+    COALESCE(bool_or(s.start_time < now() - %(days)s::integer * interval '24 hours'), false) AS goes_on,
     COALESCE(array_agg(s.runid) FILTER (
-        WHERE s.start_time < now() - make_interval(days => %(days)s::integer)
+        WHERE s.start_time < now() - %(days)s::integer * interval '24 hours'
             AND (s.jobid = ANY (%(job_ids)s::bigint[])
                 OR (s.database = %(database)s::text
                     AND EXISTS (SELECT FROM unnest(%(commands)s::text[]) AS c (beginning)

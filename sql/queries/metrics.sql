@@ -116,8 +116,8 @@ FROM (
 ) AS f
 CROSS JOIN (
     SELECT count(*)::integer AS memories, count(v.memory_id)::integer AS embedded,
-        count(*) FILTER (WHERE x.created_at > %(now)s::timestamptz - interval '7 days')::integer AS added_7,
-        count(*) FILTER (WHERE x.created_at > %(now)s::timestamptz - interval '30 days')::integer AS added_30
+        count(*) FILTER (WHERE x.created_at > %(now)s::timestamptz - interval '168 hours')::integer AS added_7,
+        count(*) FILTER (WHERE x.created_at > %(now)s::timestamptz - interval '720 hours')::integer AS added_30
     FROM :"schema".memories AS x
     LEFT JOIN :"schema".embedding_models AS e ON e.app_name = x.app_name AND e.status = 'active'
     LEFT JOIN :"schema".memory_vectors AS v

@@ -10,7 +10,7 @@ WHERE p.owner_kind = %(owner_kind)s::varchar AND p.owner = %(owner)s::varchar AN
     AND p.payload ->> 'act' = %(payload)s::jsonb ->> 'act'
     AND %(payload)s::jsonb -> 'arguments' IN (p.payload -> 'arguments', p.payload -> 'proposed')
     AND ((p.status IN ('pending', 'edited', 'stale', 'failed') AND p.expires_at > now())
-        OR (p.status = 'rejected' AND p.decided_at > now() - make_interval(days => %(quiet_days)s::integer)))
+        OR (p.status = 'rejected' AND p.decided_at > now() - %(quiet_days)s::integer * interval '24 hours'))
 ORDER BY p.created_at DESC, p.id
 LIMIT 1;
 
@@ -26,7 +26,7 @@ VALUES (%(owner_kind)s::varchar, %(owner)s::varchar, %(app_name)s::varchar, %(us
     %(store)s::varchar, %(op)s::varchar, %(mode)s::varchar, %(target_id)s::uuid, %(target_version)s::integer,
     %(payload)s::jsonb, %(evidence)s::jsonb, %(rationale)s::text, %(confidence)s::float8, %(model)s::varchar,
     %(prompt_version)s::varchar, %(duplicates)s::jsonb, %(proposed_by)s::text,
-    now() + make_interval(days => %(expiry_days)s::integer))
+    now() + %(expiry_days)s::integer * interval '24 hours')
 RETURNING id;
 
 -- name: list

@@ -9,7 +9,7 @@ FROM :"schema".retrieval_feedback AS f
 JOIN :"schema".memory_retrieval_logs AS l
     ON l.user_id = f.user_id AND l.app_name = f.app_name AND l.id = f.retrieval_id
 WHERE f.user_id = %(user_id)s::varchar AND f.app_name = %(app_name)s::varchar
-    AND f.outcome IN ('irrelevant', 'harmful') AND f.created_at > now() - interval '7 days'
+    AND f.outcome IN ('irrelevant', 'harmful') AND f.created_at > now() - interval '168 hours'
     AND btrim(l.query) <> ''
     AND NOT EXISTS (
         SELECT 1 FROM :"schema".memories AS m
@@ -41,7 +41,7 @@ SELECT count(*) FILTER (WHERE m.created_at >= date_trunc('day', now(), 'UTC'))::
     COALESCE(bool_or(m.metadata ->> 'query_hash' = %(query_hash)s::text), false) AS same_query
 FROM :"schema".memories AS m
 WHERE m.user_id = %(user_id)s::varchar AND m.app_name = %(app_name)s::varchar
-    AND m.created_at > now() - interval '7 days' AND m.metadata ->> 'subtype' = 'reflection';
+    AND m.created_at > now() - interval '168 hours' AND m.metadata ->> 'subtype' = 'reflection';
 
 -- name: nearest
 -- params: user_id, app_name, model_id, embedding, subtype
@@ -58,7 +58,7 @@ CROSS JOIN (
     WHERE e.app_name = %(app_name)s::varchar AND e.id = %(model_id)s::smallint
 ) AS k
 WHERE m.user_id = %(user_id)s::varchar AND m.app_name = %(app_name)s::varchar AND m.deleted_at IS NULL
-    AND m.created_at > now() - interval '7 days' AND m.metadata ->> 'subtype' = %(subtype)s::text;
+    AND m.created_at > now() - interval '168 hours' AND m.metadata ->> 'subtype' = %(subtype)s::text;
 
 -- name: material
 -- params: user_id, app_name, step, row_limit

@@ -72,7 +72,7 @@ WHERE d.user_id = %(user_id)s::varchar AND d.app_name = %(app_name)s::varchar
     AND (%(id)s::uuid IS NULL OR d.id = %(id)s::uuid)
     AND (%(decision_type)s::text IS NULL OR d.decision_type = %(decision_type)s::text)
     AND (%(agent_id)s::text IS NULL OR d.agent_id = %(agent_id)s::text)
-    AND (%(days)s::integer IS NULL OR d.created_at > now() - make_interval(days => %(days)s::integer))
+    AND (%(days)s::integer IS NULL OR d.created_at > now() - %(days)s::integer * interval '24 hours')
     AND (%(query)s::text IS NULL OR EXISTS (
         SELECT FROM unnest(:"schema".text_terms(concat_ws(E'\n', d.decision, d.reasoning, d.context, d.outcome))) AS w (term)
         WHERE w.term IN (SELECT q.term FROM unnest(:"schema".text_terms(%(query)s::text)) AS q (term))))

@@ -171,6 +171,21 @@ def test_old_votes_count_less_and_the_app_sets_the_numbers(database: TestDatabas
     assert set(weights(database).values()) == {1.5}
 
 
+def test_the_zone_of_who_runs_it_moves_no_weight(database: TestDatabase) -> None:
+    memory = add_memory(database, "liked, then not 先赞后踩")
+    give_feedback(database, "harmful", [memory], times=3)
+    database.rows(
+        "UPDATE negentropy.retrieval_feedback SET created_at = now() - interval '12 hours'"
+    )
+    give_feedback(database, "helpful", [memory], times=3)
+    changed = []
+    with database.connect() as runner:
+        for zone in ("UTC", "Etc/GMT+12", "Etc/GMT+6", "Asia/Dhaka", "Pacific/Kiritimati"):
+            runner.execute(f"SET timezone = '{zone}'")
+            changed += runner.execute(REWEIGHT).fetchone() or ()
+    assert changed == [1, 0, 0, 0, 0]
+
+
 def test_reweighting_keeps_to_its_app(database: TestDatabase) -> None:
     add_app(database, "crm")
     memory = add_memory(database, "liked")

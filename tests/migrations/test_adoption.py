@@ -53,7 +53,10 @@ def test_rows_keep_their_ids_and_lose_their_faults(
     cli: CliRunner, empty_database: TestDatabase
 ) -> None:
     first_design.make(empty_database)
+    name = empty_database.name
+    empty_database.rows(f"ALTER DATABASE \"{name}\" SET timezone = 'Pacific/Auckland'")
     made = cli("init", "--json").ok().json
+    empty_database.rows(f'ALTER DATABASE "{name}" RESET timezone')
     assert made["adopted"]["rows"]["facts"] == 3
     # The vectors are of an unknown model, and this run has no embedder: told, and all else is well.
     assert made["diagnosis"]["degraded_reasons"] == ["embedder_absent"]
