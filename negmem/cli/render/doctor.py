@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import textwrap
 from typing import TYPE_CHECKING
 
-from negmem.cli.render.text import safe_text
+from negmem.cli.render.text import safe_text, wrapped
 
 if TYPE_CHECKING:
     from negmem.cli.render.console import Console
@@ -91,10 +90,7 @@ def _draw_finding(console: Console, finding: Finding, width: int) -> None:
 
 def _lines(console: Console, text: str, indent: int) -> list[str]:
     """`text` in lines that fit beside `indent` columns on a terminal; one line in a pipe."""
-    if console.width is None:
-        return [text]
-    room = max(_MIN_ROOM, console.width - indent)
-    return textwrap.wrap(text, room, break_long_words=False, break_on_hyphens=False) or [""]
+    return wrapped(text, None if console.width is None else max(_MIN_ROOM, console.width - indent))
 
 
 def _draw_unknown(console: Console, diagnosis: Diagnosis) -> None:

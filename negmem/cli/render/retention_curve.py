@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from negmem.cli.render.memories import stamp
-from negmem.cli.render.text import one_line
+from negmem.cli.render.text import one_line, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     )
 
 _HEIGHT = 10
+_BESIDE = 41  # columns of a factor before what it comes from
 _EIGHTHS = " ▁▂▃▄▅▆▇█"
 _KEPT = {
     "core": "core memories are never forgotten",
@@ -110,11 +111,13 @@ def _facts(console: Console, found: RetentionCurve | RetentionExplanation) -> No
 def draw_explanation(console: Console, found: RetentionExplanation) -> None:
     """One line a factor; the contributions add up to the score."""
     console.out("factor               value     adds  from")
+    room = None if console.width is None else max(20, console.width - _BESIDE)
     for factor in found.factors:
         value = f"{factor.value:.6f}"
-        console.out(
-            f"{factor.name:<19} {value:>9} {factor.contribution:+9.6f}  {one_line(factor.basis)}"
-        )
+        first, *more = wrapped(one_line(factor.basis), room)
+        console.out(f"{factor.name:<19} {value:>9} {factor.contribution:+9.6f}  {first}")
+        for line in more:
+            console.out(" " * _BESIDE + line)
     console.out(f"{'score':<19} {'':>9} {found.score:+9.6f}  limited to 0..1")
     console.out()
     console.out(f"rate        {found.rate:g} a day, from {one_line(found.rate_from)}")

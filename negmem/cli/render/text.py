@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 import unicodedata
 
 _CONTROL = re.compile(
@@ -43,3 +44,10 @@ def one_line(text: str, width: int | None = None) -> str:
             break
         end += 1
     return line[:end] + "…"
+
+
+def wrapped(text: str, room: int | None) -> list[str]:
+    """`text` in lines of at most `room` columns, broken at blanks; one line for None, at least one in all."""
+    if room is None:
+        return [text]
+    return textwrap.wrap(text, room, break_long_words=False, break_on_hyphens=False) or [""]
