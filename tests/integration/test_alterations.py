@@ -103,7 +103,7 @@ def test_the_table_is_as_long_as_it_should_be() -> None:
     assert len(set(names)) == len(names)
 
 
-@pytest.mark.servers("embedded", "full", "sixteen", "pooled")
+@pytest.mark.servers("embedded", "full", "sixteen")
 def test_each_alteration_is_found_named_and_classed(session: Session) -> None:
     assert diff(session).changes == []
     wrong = {}
@@ -115,7 +115,7 @@ def test_each_alteration_is_found_named_and_classed(session: Session) -> None:
     assert diff(session).changes == []
 
 
-@pytest.mark.servers("embedded", "full", "sixteen", "pooled")
+@pytest.mark.servers("embedded", "full", "sixteen")
 def test_what_is_harmless_is_not_found(session: Session) -> None:
     wrong = {}
     for name, act in UNSEEN.items():
