@@ -28,6 +28,43 @@ SELECT * FROM :"schema".search_page(
 -- returns: whether a question holds stop words alone, so that it was searched by them
 SELECT :"schema".text_terms(%(query)s::text, false) = '{}' AND :"schema".text_terms(%(query)s::text) <> '{}' AS only_stops;
 
+-- name: dropped
+-- params: user_id, app_name, kinds, types, thread, since, until, metadata
+-- returns: one row: the items that a search of these kinds and filters can't show, by why
+WITH stands AS (
+    SELECT m.id, m.deleted_at IS NOT NULL AS is_removed, true AS is_true, EXISTS (
+            SELECT 1 FROM :"schema".memory_vectors AS v
+            JOIN :"schema".embedding_models AS e ON e.id = v.model_id AND e.status = 'active'
+            WHERE v.user_id = m.user_id AND v.app_name = m.app_name AND v.memory_id = m.id AND v.live) AS has_vector
+    FROM :"schema".memories AS m
+    WHERE m.user_id = %(user_id)s::varchar AND m.app_name = %(app_name)s::varchar
+        AND 'memory' = ANY (%(kinds)s::text[])
+    UNION ALL
+    SELECT f.id, f.deleted_at IS NOT NULL,
+        f.status = 'active' AND (f.valid_from IS NULL OR f.valid_from <= now())
+            AND (f.valid_until IS NULL OR f.valid_until > now()),
+        EXISTS (
+            SELECT 1 FROM :"schema".fact_vectors AS v
+            JOIN :"schema".embedding_models AS e ON e.id = v.model_id AND e.status = 'active'
+            WHERE v.user_id = f.user_id AND v.app_name = f.app_name AND v.fact_id = f.id AND v.live)
+    FROM :"schema".facts AS f
+    WHERE f.user_id = %(user_id)s::varchar AND f.app_name = %(app_name)s::varchar
+        AND 'fact' = ANY (%(kinds)s::text[])
+),
+allowed AS MATERIALIZED (
+    SELECT :"schema".allowed_items(%(user_id)s::text, %(app_name)s::text, %(kinds)s::text[], %(types)s::text[],
+        %(thread)s::text, %(since)s::timestamptz, %(until)s::timestamptz, %(metadata)s::text::jsonb) AS ids
+)
+SELECT count(*) FILTER (WHERE s.is_removed)::integer AS removed,
+    count(*) FILTER (WHERE NOT s.is_removed AND NOT s.is_true)::integer AS not_true_now,
+    count(*) FILTER (WHERE s.stands AND NOT s.is_allowed)::integer AS filtered,
+    count(*) FILTER (WHERE s.stands AND s.is_allowed AND NOT s.has_vector)::integer AS without_vector
+FROM (
+    SELECT s.*, NOT s.is_removed AND s.is_true AS stands, (SELECT a.ids FROM allowed AS a) IS NULL
+        OR s.id IN (SELECT unnest(a.ids) FROM allowed AS a) AS is_allowed
+    FROM stands AS s
+) AS s;
+
 -- name: why_not
 -- params: user_id, app_name, query, id, kinds, types, thread, since, until, metadata
 -- returns: what stands in the way of one memory or fact; no row: it is not this user's

@@ -129,6 +129,7 @@ NO_TEXT = {
     "retrieval.metrics": "figures",
     "retrieval.obstacles": "a state, options and reasons",
     "retrieval.why_not": "ids, ranks and reasons",
+    "retrieval.working": "numbers beside an answer that went through the gate",
 }
 # Commands that show text of a user, and those that show none; an export is refused to who may not see all of it.
 READING = """

@@ -12,7 +12,7 @@ from uuid import UUID
 import pytest
 
 import negmem
-from negmem.core import facts
+from negmem.core import facts, memories
 from negmem.core.models.retrieval import SearchAnswer, WhyNot
 from negmem.core.retrieval.as_of import search_at
 from negmem.core.retrieval.search import Filters
@@ -196,6 +196,22 @@ def test_what_why_not_advises_brings_it_in(session: Session, database: TestDatab
     by_words = advice(turn, question="小船", level="keyword")
     assert by_words.state == "not_matched" and by_words.keyword_rank is None
     assert by_words.semantic_rank and by_words.remedies[0].startswith("--level hybrid")
+    memories.remove(session, "ada", [every[5].id])
+    database.rows("UPDATE negentropy.memory_vectors SET live = false WHERE memory_id = %s", (turn,))
+    explained = search_at(session, "ada", "which river trip?", limit=9, explain=True, **asked)
+    assert explained.plan is not None and explained.plan.dropped is not None
+    dropped = explained.plan.dropped
+    assert (dropped.removed, dropped.not_true_now, dropped.filtered) == (1, 2, 0)
+    assert dropped.without_vector == 1 and dropped.ranked_below >= 80
+    by_arm = search_at(session, "ada", "which river trip?", limit=200, level="vector", **asked)
+    places = {one.id: place for place, one in enumerate(by_arm.results, start=1)}
+    for one in explained.results:
+        assert one.explain is not None and one.explain.semantic_rank == places.get(one.id)
+    assert any(one.explain and one.explain.keyword_rank for one in explained.results)
+    thread = search_at(
+        session, "ada", "trip", explain=True, filters=Filters(thread="t"), **asked
+    ).plan
+    assert thread is not None and thread.dropped is not None and thread.dropped.filtered == 90
     with negmem.connect(database.dsn, embedder=FakeEmbedder()) as mem:
         answer = mem.search("canoe", user="ada", limit=2, why_not=str(old.id))
         assert answer.why_not == past and answer.retrieval_id is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timezone
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from negmem.cli.render.text import counted, one_line
@@ -90,7 +91,7 @@ def _draw_explained(console: Console, answer: SearchAnswer, plan: SearchPlan) ->
             console.row(head + item, result.content)
     if answer.results:
         console.out()
-    console.out(f"  plan      {plan.strategy}: {plan.reason}")
+    _line(console, "plan", f"{plan.strategy}: {plan.reason}")
     took = answer.took_ms
     console.out(f"  took      database {took.database:.1f} ms, embedding {took.embed:.0f} ms")
     console.out(
@@ -100,11 +101,37 @@ def _draw_explained(console: Console, answer: SearchAnswer, plan: SearchPlan) ->
     )
     if plan.index:
         console.out(f"  index     {plan.index} · {counted(plan.rows_scanned, 'row')} read")
+    _draw_dropped(console, plan)
     if console.common.verbose:
         _draw_raw(console, answer)
         console.note(plan.sql)
     elif answer.results:
         console.out("  raw values, full ids and SQL: -v")
+
+
+def _draw_dropped(console: Console, plan: SearchPlan) -> None:
+    """What is not among the results, and why."""
+    if plan.dropped is None:
+        return
+    counts = (
+        (plan.dropped.ranked_below, "ranked below"),
+        (plan.dropped.filtered, "kept out by filters"),
+        (plan.dropped.removed, "removed"),
+        (plan.dropped.not_true_now, "not true now"),
+    )
+    said = [f"{count:,} {why}" for count, why in counts if count]
+    _line(console, "left out", " · ".join(said) or "nothing")
+    if plan.dropped.without_vector:
+        without = counted(plan.dropped.without_vector, "item")
+        _line(console, "blind", f"{without} without a vector: found by words alone")
+
+
+def _line(console: Console, label: str, text: str) -> None:
+    """A labelled line; on a screen it goes on under its beginning."""
+    width = 10_000 if console.width is None else max(40, console.width)
+    first, rest = f"  {label:<10}", " " * 12
+    for line in wrap(text, width, initial_indent=first, subsequent_indent=rest):
+        console.out(line)
 
 
 def _draw_raw(console: Console, answer: SearchAnswer) -> None:
@@ -113,8 +140,8 @@ def _draw_raw(console: Console, answer: SearchAnswer) -> None:
         assert working is not None
         console.out(
             f"  {place:>2}  {result.id}  {result.kind} {result.type} · {result.score_type}"
-            f" {result.raw_score:.6f} · similarity {_cell(working.semantic)} ·"
-            f" words {_cell(working.keyword)} · retention {_cell(working.retention)} ·"
+            f" {result.raw_score:.6f} · similarity {_cell(working.semantic)}{_at(working.semantic_rank)} ·"
+            f" words {_cell(working.keyword)}{_at(working.keyword_rank)} · retention {_cell(working.retention)} ·"
             f" importance {_cell(working.importance)} · relevance {working.relevance:.4f}"
         )
 
@@ -138,7 +165,7 @@ def _draw_why_not(console: Console, answer: SearchAnswer) -> None:
         ]
         if standing.semantic_unknown is not None:
             told[0] = f"vectors: not known ({one_line(standing.semantic_unknown)})"
-        console.out(f"  alone     {', '.join(told)}")
+        _line(console, "alone", ", ".join(told))
     for remedy in standing.remedies:
         console.out(f"  fix: {remedy}")
     if standing.explain is not None:
@@ -152,6 +179,10 @@ def _draw_why_not(console: Console, answer: SearchAnswer) -> None:
 def _part(result: SearchResult, part: str) -> float:
     assert result.explain is not None
     return float(getattr(result.explain.contributions, part))
+
+
+def _at(rank: int | None) -> str:
+    return "" if rank is None else f" (number {rank:,})"
 
 
 def _cell(value: float | None) -> str:

@@ -73,6 +73,8 @@ class Explanation(Model):
     In [0, 1]: `semantic` (0 as unrelated texts, 1 as the same one), `keyword` (BM25 over the most it could
     be), `retention`, `importance`, `recency` (1 on the day of the last access, 0 a month later); `relevance`
     is the learned factor. None: not known for this item. What has no contribution did not count.
+    `semantic_rank` and `keyword_rank` count from 1, by vectors and by words alone; None: not among the first
+    that were looked at, or that arm was not asked.
     """
 
     semantic: float | None
@@ -84,6 +86,8 @@ class Explanation(Model):
     recency: float | None
     contributions: Contributions
     sum: float
+    semantic_rank: int | None = None
+    keyword_rank: int | None = None
 
 
 class SearchResult(Model):
@@ -102,6 +106,21 @@ class SearchResult(Model):
     thread_id: str | None
     metadata: dict[str, Any] | None
     explain: Explanation | None
+
+
+class Dropped(Model):
+    """How many items are not among the results, by why.
+
+    `ranked_below` were compared and stand further down (at least so many); `filtered` are kept out by the
+    filters, `removed` are soft-deleted, `not_true_now` are facts of another time; `without_vector` stand,
+    and only their words can be found.
+    """
+
+    ranked_below: int
+    filtered: int
+    removed: int
+    not_true_now: int
+    without_vector: int
 
 
 class SearchPlan(Model):
@@ -125,6 +144,7 @@ class SearchPlan(Model):
     reranked: int
     common_terms: int
     intent: str | None
+    dropped: Dropped | None = None
 
 
 class WhyNot(Model):

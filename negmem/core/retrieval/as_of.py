@@ -17,7 +17,16 @@ from negmem.core.models.fact import FactMatch
 from negmem.core.models.retrieval import Contributions, Explanation, SearchAnswer, SearchResult
 from negmem.core.pii import gated
 from negmem.core.retrieval.explain import total
-from negmem.core.retrieval.search import NO_FILTERS, Filters, check_page, check_weights, search
+from negmem.core.retrieval.search import (
+    NO_FILTERS,
+    Filters,
+    ask,
+    check_level,
+    check_page,
+    check_weights,
+    clean_question,
+    search,
+)
 from negmem.core.session import Session
 from negmem.core.text.moments import in_utc
 
@@ -86,10 +95,11 @@ def _search(
     filters: Filters,
     **asked: Any,
 ) -> SearchAnswer:
+    page: dict[str, Any] = {"limit": row_limit, "offset": offset, "filters": filters}
+    if as_of is None and asked["explain"]:
+        return _explained_now(session, user, query, page, asked)
     if as_of is None:
-        return search(
-            session, user, query, limit=row_limit, offset=offset, filters=filters, **asked
-        )
+        return search(session, user, query, **page, **asked)
     kinds, level = asked["kinds"], asked["level"]
     check_page(row_limit, offset)
     most = row_limit + offset
@@ -129,6 +139,22 @@ def _search(
             }
         )
     return answer.model_copy(update={"results": shown, "shortfall": shortfall, "plan": plan})
+
+
+def _explained_now(
+    session: Session, user: str, query: str, page: dict[str, Any], asked: dict[str, Any]
+) -> SearchAnswer:
+    """A search with its working; the question is embedded once."""
+    from negmem.core.retrieval.working import explained
+
+    text = clean_question(query)
+    check_level(asked["level"])
+    question = ask(session, text, asked["level"])
+    answer = search(session, user, query, asked=question, **page, **asked)
+    took = answer.took_ms
+    whole = took.model_copy(update={"total": round(took.total + took.embed, 3)})
+    answer = answer.model_copy(update={"took_ms": whole})
+    return explained(session, user, query, answer, question, kinds=asked["kinds"], **page)
 
 
 def _is_past(match: FactMatch, filters: Filters) -> bool:

@@ -83,14 +83,15 @@ def plan_of(
         exact = reranked == 0
         strategy.append("exact" if exact else "sign_bits")
         reason.append(
-            f"{scope:,} items in scope, all compared exactly (sign bits from {EXACT_UP_TO + 1:,})"
+            f"{_counted(scope, 'item')} in scope, all compared exactly"
+            f" (sign bits from {EXACT_UP_TO + 1:,})"
             if exact
             else f"{scope:,} items in scope: the {reranked:,} nearest by sign bits, then exactly"
         )
         indexes.append("memory_vectors_pkey" if exact else "idx_memory_vectors_bits")
     if with_words:
         strategy.append("postings")
-        reason.append(f"{head['postings_read'] or 0:,} postings of the question's terms")
+        reason.append(f"{_counted(head['postings_read'] or 0, 'posting')} of the question's terms")
         indexes.append("memory_terms_pkey")
         if common:
             reason.append(
@@ -141,6 +142,10 @@ def shortfall_of(
     if is_filtered:
         return f"{total} in all pass the filters and have a vector or share a word"
     return f"{total} in all: the user has no more that has a vector or shares a word"
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def _without_header(statement: str) -> str:
