@@ -2,28 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import combinations
 from uuid import UUID, uuid4
 
 import pytest
 
-from negmem.core import associations, installation, memories
+from negmem.core import associations, memories
 from negmem.core.session import Session, open_session
 from negmem.errors import NegmemError, UsageError
 from negmem.providers.embedding import EmbedderAbsent
 from tests.support.databases import TestDatabase
-from tests.support.embedder import FakeEmbedder
-
-
-@pytest.fixture
-def session(database: TestDatabase) -> Iterator[Session]:
-    opened = open_session(dsn=database.dsn, env={})
-    opened.use_embedder(FakeEmbedder())
-    with opened:
-        installation.install(opened)
-        yield opened
 
 
 def add(session: Session, text: str, user: str = "ada", **more: object) -> UUID:

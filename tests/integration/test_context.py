@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from datetime import datetime, timezone
 from typing import Any
 
@@ -27,16 +26,9 @@ from tests.support.contexts import (
 )
 from tests.support.databases import TestDatabase
 from tests.support.embedder import FakeEmbedder
-from tests.support.ingesting import session_on
 from tests.support.memories import add_memory
 
 WHEN = datetime(2026, 3, 2, tzinfo=timezone.utc)
-
-
-@pytest.fixture
-def session(database: TestDatabase) -> Iterator[Session]:
-    with session_on(database, FakeEmbedder()) as opened:
-        yield opened
 
 
 def names(context: Context) -> dict[str, list[str]]:

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 from uuid import UUID
 
 import pytest
 
-from negmem.core import installation
 from negmem.core.evolution import dedup, prune
 from negmem.core.evolution.dedup_options import options
 from negmem.core.evolution.stores import store_of
 from negmem.core.governance.decisions import history
 from negmem.core.learning import entities, learnings, namespaces
 from negmem.core.models.dedup import Deduplicated
-from negmem.core.session import Session, open_session
+from negmem.core.session import Session
 from negmem.errors import NegmemError, UsageError
 from tests.support.cli import CliRunner
 from tests.support.databases import TestDatabase
-from tests.support.embedder import FakeEmbedder
 
 TABLES = (
     "learnings",
@@ -30,14 +27,6 @@ TABLES = (
     "shared_terms",
 )
 PASSING = ["version", "updated_at", "metadata", "tf", "live", "bits", "embedding"]
-
-
-@pytest.fixture
-def session(database: TestDatabase) -> Iterator[Session]:
-    with open_session(dsn=database.dsn, env={}) as opened:
-        opened.use_embedder(FakeEmbedder())
-        installation.install(opened)
-        yield opened
 
 
 def learn(session: Session, title: str, learning: str, **more: Any) -> UUID:

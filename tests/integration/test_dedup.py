@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta, timezone
 from typing import Any
@@ -10,7 +9,7 @@ from uuid import UUID
 
 import pytest
 
-from negmem.core import facts, installation, memories, merging
+from negmem.core import facts, memories, merging
 from negmem.core.evolution import dedup, prune
 from negmem.core.evolution.dedup_options import options
 from negmem.core.evolution.removable import require_removable
@@ -38,15 +37,6 @@ ORPHANS = """
         (SELECT 1 FROM negentropy.memories AS s WHERE s.user_id = l.user_id AND s.deleted_at IS NULL
             AND s.id::text = l.metadata ->> 'merged_into')
 """
-
-
-@pytest.fixture
-def session(database: TestDatabase) -> Iterator[Session]:
-    opened = open_session(dsn=database.dsn, env={})
-    opened.use_embedder(FakeEmbedder())
-    with opened:
-        installation.install(opened)
-        yield opened
 
 
 def add(session: Session, text: str, **more: object) -> UUID:

@@ -18,6 +18,7 @@ from negmem.errors import NegmemError, UsageError
 from negmem.providers.embedding import EmbedderAbsent
 from tests.support.databases import TestDatabase
 from tests.support.embedder import FakeEmbedder
+from tests.support.ingesting import session_on
 
 
 def day(number: int, month: int = 3) -> datetime:
@@ -26,9 +27,7 @@ def day(number: int, month: int = 3) -> datetime:
 
 @pytest.fixture
 def session(database: TestDatabase) -> Iterator[Session]:
-    opened = open_session(dsn=database.dsn, env={})
-    opened.use_embedder(EmbedderAbsent("embedder_none", "none in this test"))
-    with opened:
+    with session_on(database) as opened:
         yield opened
 
 

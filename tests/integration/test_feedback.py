@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from uuid import UUID, uuid4
 
 import pytest
@@ -14,17 +13,9 @@ from negmem.core.session import Session
 from negmem.errors import NegmemError, UsageError
 from tests.support.contexts import add_fact
 from tests.support.databases import TestDatabase
-from tests.support.embedder import FakeEmbedder
-from tests.support.ingesting import session_on
 from tests.support.searching import ask, remember
 
 REWEIGHT = "SELECT negentropy.reweight_all_users_relevance()"
-
-
-@pytest.fixture
-def session(database: TestDatabase) -> Iterator[Session]:
-    with session_on(database, FakeEmbedder()) as opened:
-        yield opened
 
 
 def retrieved(answer: SearchAnswer) -> UUID:

@@ -14,13 +14,12 @@ from negmem.core.session import Session, open_session
 from negmem.errors import NegmemError, UsageError
 from negmem.providers.embedding import EmbedderAbsent
 from tests.support.databases import TestDatabase
+from tests.support.ingesting import session_on
 
 
 @pytest.fixture
 def session(database: TestDatabase) -> Iterator[Session]:
-    opened = open_session(dsn=database.dsn, env={})
-    opened.use_embedder(EmbedderAbsent("embedder_none", "none in this test"))
-    with opened:
+    with session_on(database) as opened:
         yield opened
 
 

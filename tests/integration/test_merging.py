@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
@@ -12,7 +11,7 @@ from uuid import UUID
 
 import pytest
 
-from negmem.core import conflicts, fact_names, facts, installation, memories, merging
+from negmem.core import conflicts, fact_names, facts, memories, merging
 from negmem.core.conflict_search import search_conflicts
 from negmem.core.fact_writing import FactWrite, write_facts
 from negmem.core.session import Session, open_session
@@ -22,15 +21,6 @@ from tests.support.embedder import FakeEmbedder
 from tests.support.ingesting import conversation, ingest_file, write_lines
 
 SAID = datetime(2026, 3, 2, 9, tzinfo=timezone.utc)
-
-
-@pytest.fixture
-def session(database: TestDatabase) -> Iterator[Session]:
-    opened = open_session(dsn=database.dsn, env={})
-    opened.use_embedder(FakeEmbedder())
-    with opened:
-        installation.install(opened)
-        yield opened
 
 
 def add(session: Session, text: str, **more: object) -> UUID:

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-import pytest
-
 from negmem.core.automation.stored import read_stored, setter
 from negmem.core.models.metrics import Metrics
 from negmem.core.retrieval.context import assemble
@@ -16,15 +12,7 @@ from negmem.core.session import Session
 from negmem.providers.embedding import EmbedderAbsent
 from tests.support.contexts import add_fact
 from tests.support.databases import TestDatabase
-from tests.support.embedder import FakeEmbedder
-from tests.support.ingesting import session_on
 from tests.support.searching import ask, remember
-
-
-@pytest.fixture
-def session(database: TestDatabase) -> Iterator[Session]:
-    with session_on(database, FakeEmbedder()) as opened:
-        yield opened
 
 
 def layer(found: Metrics, name: str) -> tuple[float | None, str]:

@@ -9,17 +9,16 @@ import pytest
 
 from negmem.core import memories
 from negmem.core.evolution import prune
-from negmem.core.session import Session, open_session
+from negmem.core.session import Session
 from negmem.errors import NegmemError
-from negmem.providers.embedding import EmbedderAbsent
 from tests.support.databases import TestDatabase
+from tests.support.ingesting import session_on
 from tests.support.memories import add_many, add_memory, live
 
 
 @pytest.fixture
 def session(database: TestDatabase) -> Iterator[Session]:
-    with open_session(dsn=database.dsn, env={}) as opened:
-        opened.use_embedder(EmbedderAbsent("embedder_none", "none in this test"))
+    with session_on(database) as opened:
         yield opened
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 from uuid import UUID
 
@@ -17,14 +16,6 @@ from negmem.core.session import Session
 from negmem.errors import UsageError
 from tests.support.contexts import add_core, add_fact
 from tests.support.databases import TestDatabase
-from tests.support.embedder import FakeEmbedder
-from tests.support.ingesting import session_on
-
-
-@pytest.fixture
-def session(database: TestDatabase) -> Iterator[Session]:
-    with session_on(database, FakeEmbedder()) as opened:
-        yield opened
 
 
 def remember(session: Session, text: str, **options: Any) -> UUID:

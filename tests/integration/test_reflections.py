@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, cast
 from uuid import UUID
@@ -11,7 +11,7 @@ from uuid import UUID
 import pytest
 
 from negmem import api
-from negmem.core import installation, memories, reflected
+from negmem.core import memories, reflected
 from negmem.core.formation.pipeline import Work
 from negmem.core.formation.reflections import LESSONS_A_DAY, Reflector
 from negmem.core.formation.steps import reflect
@@ -45,15 +45,6 @@ class Thinker:
     @property
     def generator(self) -> Generator:
         return cast(Generator, self)
-
-
-@pytest.fixture
-def session(database: TestDatabase) -> Iterator[Session]:
-    opened = open_session(dsn=database.dsn, env={})
-    opened.use_embedder(FakeEmbedder())
-    with opened:
-        installation.install(opened)
-        yield opened
 
 
 def said(session: Session, *texts: str) -> None:

@@ -21,12 +21,6 @@ EVERYWHERE = pytest.mark.servers("embedded", "sixteen", "pooled")
 
 
 @pytest.fixture
-def session(database: TestDatabase) -> Iterator[Session]:
-    with session_on(database, FakeEmbedder()) as opened:
-        yield opened
-
-
-@pytest.fixture
 def wordy(database: TestDatabase) -> Iterator[Session]:
     """Without an embedder."""
     with session_on(database) as opened:

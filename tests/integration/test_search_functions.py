@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from negmem.core import memories
@@ -12,12 +10,6 @@ from tests.support.databases import TestDatabase
 from tests.support.embedder import FakeEmbedder, hash_vector
 from tests.support.ingesting import session_on
 from tests.support.searching import ask, contents, remember
-
-
-@pytest.fixture
-def session(database: TestDatabase) -> Iterator[Session]:
-    with session_on(database, FakeEmbedder()) as opened:
-        yield opened
 
 
 def vector(text: str) -> str:

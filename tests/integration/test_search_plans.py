@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 import pytest
 
 from negmem.core.session import Session
 from tests.support.databases import TestDatabase
-from tests.support.embedder import FakeEmbedder, hash_vector
-from tests.support.ingesting import session_on
+from tests.support.embedder import hash_vector
 from tests.support.plans import fill_indexed, plan_of_search, scans, vacuum_indexed
 from tests.support.searching import ask
 from tests.support.waiting import eventually
-
-
-@pytest.fixture
-def session(database: TestDatabase) -> Iterator[Session]:
-    with session_on(database, FakeEmbedder()) as opened:
-        yield opened
 
 
 @pytest.fixture

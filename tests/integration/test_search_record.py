@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -11,19 +10,12 @@ from psycopg import sql
 from negmem.core.session import Session, open_session
 from tests.support.databases import TestDatabase
 from tests.support.embedder import FakeEmbedder
-from tests.support.ingesting import session_on
 from tests.support.searching import ask, contents, remember
 
 LOGS = (
     "SELECT id, query, search_level, counted, applied_at IS NULL, fallbacks,"
     " retrieved_memory_ids, items FROM negentropy.memory_retrieval_logs ORDER BY created_at"
 )
-
-
-@pytest.fixture
-def session(database: TestDatabase) -> Iterator[Session]:
-    with session_on(database, FakeEmbedder()) as opened:
-        yield opened
 
 
 def counts(database: TestDatabase) -> list[int]:

@@ -13,10 +13,10 @@ from negmem.core import memories, summaries, summary_making
 from negmem.core.retrieval.context import assemble
 from negmem.core.session import Session, open_session
 from negmem.errors import UsageError
-from negmem.providers.embedding import EmbedderAbsent
 from negmem.providers.generation import Answer, Generator, Refusal, RefusalKind
 from tests.support.contexts import add_fact
 from tests.support.databases import TestDatabase
+from tests.support.ingesting import session_on
 
 
 class Writer:
@@ -60,9 +60,7 @@ def faithful(body: dict[str, Any]) -> Any:
 
 @pytest.fixture
 def session(database: TestDatabase) -> Iterator[Session]:
-    opened = open_session(dsn=database.dsn, env={})
-    opened.use_embedder(EmbedderAbsent("embedder_none", "none in this test"))
-    with opened:
+    with session_on(database) as opened:
         yield opened
 
 

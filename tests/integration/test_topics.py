@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from uuid import UUID
 
 import pytest
 
-from negmem.core import installation, memories, topics
+from negmem.core import memories, topics
 from negmem.core.session import Session, open_session
 from negmem.providers.embedding import EmbedderAbsent
 from tests.support.databases import TestDatabase
-from tests.support.embedder import FakeEmbedder
 
 TEXTS = (
     "espresso machine repair",
@@ -20,15 +18,6 @@ TEXTS = (
     "周末去杭州西湖边喝茶",
     "quarterly budget review",
 )
-
-
-@pytest.fixture
-def session(database: TestDatabase) -> Iterator[Session]:
-    opened = open_session(dsn=database.dsn, env={})
-    opened.use_embedder(FakeEmbedder())
-    with opened:
-        installation.install(opened)
-        yield opened
 
 
 def add(session: Session, text: str, user: str = "ada") -> UUID:
