@@ -12,13 +12,8 @@ from uuid import UUID
 from psycopg.types.json import Jsonb
 
 from negmem.core.learning.access import access_of
-from negmem.core.learning.proposals import (
-    act_of,
-    edited_meanwhile,
-    located,
-    refuse_decided,
-    revived,
-)
+from negmem.core.learning.proposal_refusals import edited_meanwhile, refuse_decided
+from negmem.core.learning.proposals import act_of, located, revived
 from negmem.core.models.proposal import FieldChange, Proposal, ProposalEdited
 from negmem.core.pii import gated_write, guard_of
 from negmem.core.review import Act, stored_arguments

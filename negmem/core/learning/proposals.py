@@ -17,6 +17,13 @@ from negmem.core.learning import (
     profile,
 )
 from negmem.core.learning.access import Owner, access_of, owner_of
+from negmem.core.learning.proposal_refusals import (
+    edited_meanwhile,
+    over,
+    refuse_decided,
+    stale,
+    unknown,
+)
 from negmem.core.models.proposal import (
     STATUSES,
     Duplicate,
@@ -153,7 +160,7 @@ def approve(
     if dry_run:
         now = act.target(session, proposal.user, arguments)
         if _is_stale(proposal, now) and not anyway:
-            raise _stale(id)
+            raise stale(id)
         with acting(session, by):
             act.function(session, proposal.user, **arguments, dry_run=True)
         return ProposalDecision(
@@ -165,7 +172,7 @@ def approve(
         with applying(session, by, act.texts(arguments)):
             row = session.database.row("proposals", "lock", place)
             if row is None:
-                raise _unknown(session, id)
+                raise unknown(session, id)
             if row["status"] not in WAITING:
                 return _decision(id, row, replayed=row["status"] == "applied")
             if row["payload"] != payload:
@@ -194,9 +201,9 @@ def approve(
     if done is None:
         raise edited_meanwhile(id)
     if done.status == "stale":
-        raise _stale(id)
+        raise stale(id)
     if done.status in ("expired", "rejected"):
-        raise _over(id, done.status)
+        raise over(id, done.status)
     return done
 
 
@@ -227,11 +234,11 @@ def reject(
     with session.database.transaction():
         row = session.database.row("proposals", "lock", place)
         if row is None:
-            raise _unknown(session, id)
+            raise unknown(session, id)
         if row["status"] in WAITING:
             return _decided(session, place, "rejected", who, why)
     if row["status"] != "rejected":
-        raise _over(id, row["status"])
+        raise over(id, row["status"])
     return _decision(id, row, replayed=True)
 
 
@@ -291,7 +298,7 @@ def located(
     owners = None if user is None else access_of(session, user).readable
     rows = _rows(session, owners, id=id)
     if not rows:
-        raise _unknown(session, id)
+        raise unknown(session, id)
     owner = Owner(rows[0]["owner_kind"], rows[0]["owner"])
     return _proposal(rows[0]), owner, rows[0]["payload"]
 
@@ -405,56 +412,6 @@ def _id_of(answer: Any) -> UUID | None:
             return found
     found = getattr(answer, "id", None)
     return found if isinstance(found, UUID) else None
-
-
-def refuse_decided(proposal: Proposal) -> None:
-    """Raises: NegmemError `proposal_decided`, `proposal_expired`."""
-    if proposal.status not in WAITING:
-        raise _over(proposal.id, proposal.status)
-
-
-def _over(id: UUID, status: str) -> NegmemError:
-    if status == "expired":
-        return NegmemError(
-            "proposal_expired",
-            "this proposal waited too long",
-            why="its time is over, and nothing is applied of itself",
-            hint=f"negmem proposals show {id}",
-        )
-    return NegmemError(
-        "proposal_decided",
-        "this proposal was decided on",
-        why=f"it is {status}",
-        hint=f"negmem proposals show {id}",
-    )
-
-
-def edited_meanwhile(id: UUID) -> NegmemError:
-    """A proposal that says something else than when it was read."""
-    return NegmemError(
-        "version_conflict",
-        "somebody edited this proposal meanwhile",
-        why="it says something else than it did when it was read",
-        hint=f"negmem proposals show {id}",
-    )
-
-
-def _stale(id: UUID) -> NegmemError:
-    return NegmemError(
-        "proposal_stale",
-        "what this proposal would change was changed meanwhile",
-        why="it is not at the version that the proposal was made for",
-        hint=f"negmem proposals show {id}    then approve with --anyway, or reject",
-    )
-
-
-def _unknown(session: Session, id: UUID) -> NegmemError:
-    return NegmemError(
-        "proposal_unknown",
-        "there is no such proposal",
-        why=f'app "{session.app}" has none of the id {id} that may be seen',
-        hint="negmem proposals list",
-    )
 
 
 def _check_word(word: str | None, known: tuple[str, ...], what: str) -> None:
