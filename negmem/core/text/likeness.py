@@ -158,6 +158,8 @@ def _compared(a: Meaning, b: Meaning, similarity: float | None) -> Likeness:
         return Likeness(False, "time")
     if a.is_past != b.is_past or a.past & b.present or b.past & a.present:
         return Likeness(False, "time")
+    if a.was_done & b.present or b.was_done & a.present:
+        return Likeness(False, "time")
     if any((pair & a.light - b.light) and (pair & b.light - a.light) for pair in OPPOSED) or bool(
         a.compares
     ) != bool(b.compares):

@@ -261,6 +261,7 @@ _REWRITTEN: Rules = (
             r"\1 \2named ",
         ),
         (r"\b(?:nobody|none) (?:but|except(?: for)?|other than|besides) ", "only "),
+        (r"\b(?:ever )?since (?=§|last |yesterday|birth|childhood|then\b)", "since_then "),
         (r"\b(?:took place|was held)\b", "was"),
         (r"\b(?:takes place|is held)\b", "is"),
         (r"\bwill (?:take place|be held)\b", "will be"),

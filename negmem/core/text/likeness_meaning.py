@@ -140,6 +140,7 @@ class Meaning:
     denies_all: bool
     past: frozenset[str]
     present: frozenset[str]
+    was_done: frozenset[str]
     is_past: bool
     is_future: bool
     is_imminent: bool
@@ -187,6 +188,7 @@ def meaning(
     compares = 0
     past: set[str] = set()
     present: set[str] = set()
+    was_done: set[str] = set()
     recent: list[str] = ["", ""]
     # "mine is dearer than hers": here whose it is tells one from the other
     whose = _COMPARED_WITH if _COMPARES.search(marked) else frozenset()
@@ -218,6 +220,8 @@ def meaning(
             if token.endswith("ed") or token in PAST_FORMS or token in IRREGULAR_PAST:
                 if not _AUXILIARY & set(recent):
                     past.add(key)
+                elif {"was", "were"} & set(recent):
+                    was_done.add(key)
             elif not token.endswith("ing") or {"is", "are", "am"} & set(recent):
                 present.add(key)
             recent = [recent[1], token]
@@ -248,6 +252,7 @@ def meaning(
         denies_all=_says(_DENIES_ALL, marked),
         past=frozenset(past),
         present=frozenset() if is_label else frozenset(present),
+        was_done=frozenset(was_done),
         has_past=bool(past) or _says(_WAS, marked) or _says(_PERFECT, marked),
         has_perfect=_says(_HAVE, marked) and (_says(_PERFECT, marked) or _says(_HAVE_BEEN, marked)),
         is_going_on=_says(_GOING_ON, marked),

@@ -30,6 +30,10 @@ _IS_ACTED_UPON = re.compile(
     rf"\b(?:user|i|he|she|they|we) (?:is|are|am|was|were|gets?|got|(?:has|have) been) (?:\w+ly )?{PARTICIPLE}\b"
 )
 _NEAR = 3
+_OWNER_FIRST = re.compile(r"(?:the )?([a-z]+) +»")
+_OWN = frozenset(("his", "her", "hers", "their"))
+_NICKNAME = re.compile("[小老阿][\u4e00-\u9fff]")
+_THIRD = (("he", "his"), ("she", "hers"), ("they", "their"))
 _USER_OWNS = re.compile("\\buser +»|用户 *的")
 # When and how often: where only one of these is said, it may stand anywhere.
 _WHEN = frozenset(
@@ -59,6 +63,8 @@ def same_parts(a: Meaning, b: Meaning) -> bool:
         or _bound_otherwise(a, b)
         or _denied_otherwise(a, b)
         or _owned_otherwise(a, b)
+        or _acts_or_owns(a, b)
+        or _acts_or_owns(b, a)
     )
 
 
@@ -77,6 +83,13 @@ def _another_part(a: Meaning, b: Meaning) -> bool:
 
     "My manager is Sam" and "I manage Sam" do; "my car is in the garage" and "the car is in my garage" do not.
     """
+    turned = [token for token in a.order if token in a.words & b.words] != [
+        token for token in b.order if token in a.words & b.words
+    ]
+    for acts, owns in _THIRD:
+        said = {frozenset({acts, owns} & (one.light | set(one.order))) for one in (a, b)}
+        if turned and said == {frozenset((acts,)), frozenset((owns,))}:
+            return a.is_passive == b.is_passive
     parts = [({"user"} & set(one.order)) | ({"my"} & one.light) for one in (a, b)]
     if parts[0] == parts[1] or a.is_passive != b.is_passive:
         return False
@@ -114,6 +127,9 @@ def _order_agrees(a: Meaning, b: Meaning) -> bool:
         turned = not turned
         return swapped == turned
     if a.is_passive != b.is_passive:
+        upon, acting = (second, first) if b.is_passive else (first, second)
+        if acting and ("to", acting[0]) in set(_pairs(list(upon))):
+            return False
         shared = (a.words & b.words) | {"user"}
         # "is paid" and "pays": what is acted upon stands before the one and behind the other
         return not _IS_ACTED_UPON.search((a if a.is_passive else b).text) or _begins(
@@ -128,7 +144,9 @@ def _begins(order: tuple[str, ...], shared: frozenset[str]) -> list[str]:
 
 def _names_turned(a: Meaning, b: Meaning) -> bool:
     """Whether two names that stand side by side stand there the other way round."""
-    names = a.names & b.names
+    names = (a.names & b.names) | {
+        token for token in a.order if _NICKNAME.fullmatch(token) and token in b.order
+    }
     pairs = {pair for pair in _pairs(list(a.order)) if set(pair) <= names}
     return any((last, first) in pairs for first, last in _pairs(list(b.order)))
 
@@ -272,6 +290,14 @@ def _owned_otherwise(a: Meaning, b: Meaning) -> bool:
             ):
                 return True
     return False
+
+
+def _acts_or_owns(one: Meaning, other: Meaning) -> bool:
+    """Whether it is somebody's relation that acts in the one, and they themselves in the other: Tim's mother, Tim his mother."""
+    owner = _OWNER_FIRST.match(one.text)
+    if owner is None or "»" in other.text or not _OWN & other.light:
+        return False
+    return re.match(rf"(?:the )?{re.escape(owner[1])}\b", other.text) is not None
 
 
 def _owned(said: Meaning) -> Iterator[tuple[set[str], set[str]]]:

@@ -36,6 +36,11 @@ _PERSON_FIRST = re.compile(
 _ONE_OF_KIND = re.compile(
     r"(?<!^)\b(?:an?|one|§n:1§) +([a-z]{3,})\b(?= ?(?:[.,;!]|$)| (?:in|on|at|for|of|to|with|and|who|that|from)\b)"
 )
+_WITH = re.compile(r"\bwith ([a-z]+)")
+_TO = re.compile(r"\bto ([a-z]+)")
+_THE = r"(?:the|my|his|hers?|our|their|your|»)"
+_THE_ONE = re.compile(rf"\b{_THE} ([a-z]{{2,}}[a-rt-z])\b(?! [a-z]+s\b)")
+_SEVERAL = re.compile(r"\b([a-z]{3,})s (?:are|were|have)\b")
 _DOES_NOT_STAND = frozenset(
     ["see", "eat", "drink", "watch", "send", "write", "giv", "mak", "tak", "put", "receiv", "get"]
 )
@@ -80,6 +85,20 @@ def _stands_for(one: Meaning, other: Meaning) -> bool:
             and not several.search(one.text)
             and not re.search(rf"\b{re.escape(match[1])}\b", other.text)
         ):
+            return False
+    for match in _THE_ONE.finditer(one.text):
+        if re.search(rf"\b{_THE} {match[1]}e?s\b", other.text) and not re.search(
+            rf"\b{match[1]}e?s\b", one.text
+        ):
+            return False
+    for match in _WITH.finditer(one.text):
+        if f"{match[1]} »" in " ".join(other.text.split()) and "»" not in one.text:
+            return False
+    for match in _TO.finditer(one.text):
+        if match[1] in one.names and f"for {match[1]}" in other.text:
+            return f"to {match[1]}" in other.text
+    for match in _SEVERAL.finditer(one.text):
+        if re.search(rf"\b{match[1]} (?:is|was|has)\b", other.text):
             return False
     acts = (_DOES_NOT_STAND & one.words - other.words) - ({"tak"} if one.amounts else set())
     return not (acts and _TO_BE & other.light and not _TO_BE & one.light)

@@ -54,7 +54,8 @@ def lines_of(name: str) -> list[str]:
 def english(stem: Callable[[str], str]) -> Lexicon:
     """The English lexicon, its words brought to their `stem`."""
     lexicon = Lexicon()
-    loose = [line[2:] for line in lines_of("english_more.txt") if line.startswith("?")]
+    more = lines_of("english_more.txt")
+    loose = [line.removeprefix("? ") for line in more if line.startswith(("?", "!"))]
     for number, line in enumerate([*lines_of("english.txt"), *loose]):
         words = line.split()
         if words[0] in ("!", "~"):
