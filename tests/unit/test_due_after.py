@@ -82,3 +82,12 @@ def test_after_and_before_agree(fields: tuple[str, ...], minutes: int, zone: str
     earlier = islice(due_before(schedule, coming, where), 2)
     last = [due.astimezone(timezone.utc) for due in earlier][1]
     assert last <= moment + timedelta(hours=1)
+
+
+def test_seconds_are_counted_over_the_changes_of_the_clocks() -> None:
+    for moment in (
+        datetime(2026, 3, 8, 6, 59, 50, tzinfo=timezone.utc),
+        datetime(2026, 11, 1, 5, 59, 50, tzinfo=timezone.utc),
+    ):
+        found = islice(due_after(parse_cron("20 seconds"), moment, NEW_YORK), 3)
+        assert [(due - moment).total_seconds() for due in found] == [20, 40, 60]

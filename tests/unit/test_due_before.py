@@ -42,3 +42,15 @@ def test_the_fields_are_meant_in_their_zone() -> None:
 def test_seconds_are_counted_back() -> None:
     first, second = islice(due_before(parse_cron("10 seconds"), MOMENT, timezone.utc), 2)
     assert (first, first - second) == (MOMENT, timedelta(seconds=10))
+
+
+def test_over_the_changes_of_the_clocks() -> None:
+    new_york = ZoneInfo("America/New_York")
+    spring = datetime(2026, 3, 8, 12, tzinfo=timezone.utc)  # 02:30 did not come at 07:30
+    found = islice(due_before(parse_cron("30 2 * * *"), spring, new_york), 2)
+    assert [f"{due:%m-%d %H:%M}" for due in found] == ["03-07 02:30", "03-06 02:30"]
+    autumn = datetime(2026, 11, 1, 6, 10, tzinfo=timezone.utc)  # 01:10 for the second time
+    last = next(due_before(parse_cron("30 1 * * *"), autumn, new_york))
+    assert last.astimezone(timezone.utc) == autumn - timedelta(minutes=40)
+    counted = islice(due_before(parse_cron("30 seconds"), spring, new_york), 1_000)
+    assert [spring - due for due in counted][-1] == timedelta(seconds=30 * 999)

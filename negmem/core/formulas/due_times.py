@@ -17,13 +17,12 @@ def due_before(
     """The times at or before `moment` at which the schedule was due, the latest first.
 
     Args: moment, with a zone; zone, in which the fields are meant. Yields: times in that zone.
-    `N seconds` has no fixed times: it is counted back from `moment`.
+    `N seconds` has no fixed times: it is counted back from `moment`. A time that the clocks skip in spring is
+    left out, one that comes twice in autumn is the first of the two.
     """
     if isinstance(schedule, EverySeconds):
-        local = moment.astimezone(zone)
-        while True:
-            yield local
-            local -= timedelta(seconds=schedule.seconds)
+        yield from _counted(moment, zone, -schedule.seconds)
+        return
     local = moment.astimezone(zone)
     for back in range(_MOST_DAYS):
         day = local.date() - timedelta(days=back)
@@ -32,7 +31,7 @@ def due_before(
         for hour in sorted(schedule.hours, reverse=True):
             for minute in sorted(schedule.minutes, reverse=True):
                 due = datetime(day.year, day.month, day.day, hour, minute, tzinfo=zone)
-                if due <= local:
+                if _exists(due) and due.astimezone(timezone.utc) <= moment:
                     yield due
 
 
@@ -41,13 +40,13 @@ def due_after(
 ) -> Iterator[datetime]:
     """The times after `moment` at which the schedule will be due, the earliest first.
 
-    As `due_before`. A time that the clocks skip in spring is left out.
+    As `due_before`.
     """
-    local = moment.astimezone(zone)
     if isinstance(schedule, EverySeconds):
-        while True:
-            local += timedelta(seconds=schedule.seconds)
-            yield local
+        following = moment + timedelta(seconds=schedule.seconds)
+        yield from _counted(following, zone, schedule.seconds)
+        return
+    local = moment.astimezone(zone)
     for ahead in range(_MOST_DAYS):
         day = local.date() + timedelta(days=ahead)
         if not _names_day(schedule, day):
@@ -55,9 +54,21 @@ def due_after(
         for hour in sorted(schedule.hours):
             for minute in sorted(schedule.minutes):
                 due = datetime(day.year, day.month, day.day, hour, minute, tzinfo=zone)
-                really = due.astimezone(timezone.utc).astimezone(zone)
-                if due > local and really.replace(fold=0) == due:
+                if _exists(due) and due.astimezone(timezone.utc) > moment:
                     yield due
+
+
+def _counted(moment: datetime, zone: tzinfo, seconds: int) -> Iterator[datetime]:
+    """Counted in UTC: in a zone the clocks change between two of them."""
+    passing = moment.astimezone(timezone.utc)
+    while True:
+        yield passing.astimezone(zone)
+        passing += timedelta(seconds=seconds)
+
+
+def _exists(due: datetime) -> bool:
+    """Whether the clocks show that time at all; those of one zone are compared by what they show."""
+    return due.astimezone(timezone.utc).astimezone(due.tzinfo).replace(fold=0) == due
 
 
 def _names_day(schedule: CronFields, day: date) -> bool:
