@@ -25,4 +25,7 @@ def draw_feedback(console: Console, feedback: Feedback) -> None:
     if not named:
         console.note("no memory is named: it counts for negmem metrics, and moves no weight")
     elif not feedback.replayed and not feedback.dry_run:
-        console.note("weights follow with the next run: negmem automation run reweight_relevance")
+        console.note(
+            "a memory with enough votes (automation.reweight_relevance.min_count) is weighed by the"
+            " next run: negmem automation run reweight_relevance"
+        )
