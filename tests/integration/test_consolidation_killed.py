@@ -69,7 +69,7 @@ def test_killed_at_fifty_moments_it_ends_as_if_undisturbed(
         ingest_file(session, write_lines(tmp_path / "talk.jsonl", TALK))
     # The job with all the steps.
     database.rows("UPDATE negentropy.consolidation_jobs SET job_type = 'full_consolidation'")
-    copies = [databases.create(database.server, template=database.name) for _ in range(COPIES)]
+    copies = [databases.create(database.server, template=database.name) for _ in range(1 + COPIES)]
     steps = Formation().steps
     try:
         with consolidating(database, tmp_path, steps, FakeEmbedder()) as session:

@@ -2,7 +2,8 @@
 
     python -m tests.support.killed_worker YAML SEED DSN…
 
-On each database one worker is forked after the other, until one empties the queue. Each ends with SIGKILL
+The first database is worked on undisturbed, so that what a worker needs to know is known before any is forked.
+On each other one worker is forked after the other, until one empties the queue. Each ends with SIGKILL
 right before or right after one of its statements, which the seed chooses, unless it is done by then; what it
 has in a transaction ends with it. Prints how many died on each.
 """
@@ -74,11 +75,11 @@ def deaths(dsn: str, path: str, chance: random.Random) -> int:
 
 
 def main() -> None:
-    """One database after the other; what workers import is there before they are forked."""
+    """One database after the other; what workers import and read is there before they are forked."""
     load_steps(Formation().steps, timeout_ms=1_000)
-    FakeEmbedder().embed_query("numpy")
     path, chance = sys.argv[1], random.Random(int(sys.argv[2]))
-    print(*(deaths(dsn, path, chance) for dsn in sys.argv[3:]))
+    work(sys.argv[3], path)
+    print(*(deaths(dsn, path, chance) for dsn in sys.argv[4:]))
 
 
 if __name__ == "__main__":
