@@ -38,7 +38,7 @@ def draw_links(console: Console, found: LinkedItems) -> None:
 def draw_topics(console: Console, found: TopicList) -> None:
     """One line a topic: id, how many memories, label, an example."""
     if not found.topics:
-        console.note("no topics yet: negmem consolidate finds them")
+        console.note("no topics yet: negmem consolidate --job deep_reflection finds them")
     longest = max((len(one_line(t.label)) for t in found.topics), default=0)
     for topic in found.topics:
         label = one_line(topic.label)
