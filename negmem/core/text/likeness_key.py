@@ -21,6 +21,7 @@ def likeness_key(text: str) -> tuple[object, ...] | None:
         return None
     light = light_keys() | LOOSE
     kinds = {amount.partition(":")[0] for amount in said.amounts}
+    kinds |= {"cny"} if "n" in kinds else set()  # 三十万 beside 三十万元
     light |= {word for word, says in MEASURED.items() if kinds & says}
     light |= ASKED  # where the one is an order
     words = {_coarse(word) for word in said.words if word.partition(" ")[0] not in light}
