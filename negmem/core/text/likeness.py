@@ -72,6 +72,7 @@ _ALL = frozenset(("all", "per", "全部", "每个"))
 
 
 _LOWER = re.compile(r"(?<![^\W\d_])[a-z]+(?![^\W\d_])")
+_BASES = frozenset(IRREGULAR.values())
 _JOINED_ZH = re.compile(r"[和与及、跟]")
 
 
@@ -108,8 +109,8 @@ def likeness(one: str, other: str, similarity: float | None = None) -> Likeness:
     lower = _lower(one) | _lower(other)
     begins = first_words(one) | first_words(other)
     plain_words = begins & lower
-    for word in begins - plain_words:  # Write, written: no name either
-        if word.endswith("e") and any(IRREGULAR.get(said) == word for said in lower):
+    for word in begins & _BASES - plain_words:  # Write, written: no name either
+        if any(IRREGULAR.get(said) == word for said in lower):
             plain_words |= {word}
     a, b = (meaning(text, *_that_matter(text, names, plain_words)) for text in (one, other))
     if not (a.words or a.amounts) or not (b.words or b.amounts):

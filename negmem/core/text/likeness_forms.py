@@ -229,9 +229,14 @@ def derived(one: str, other: str) -> bool:
     )
 
 
+_LETTERS = re.compile(r"[^\W\d_]+")
+
+
 def joined_as(one: str, other: str) -> str:
     """`one` with two words as one where `other` has them so: stand-up, stand up → standup."""
-    words = set(re.findall(r"[^\W\d_]+", other.casefold()))
+    words = set(_LETTERS.findall(other.casefold()))
+    if "-" not in one and words <= set(_LETTERS.findall(one.casefold())):
+        return one
 
     def join(match: re.Match[str]) -> str:
         both = match[1] + match[2]
