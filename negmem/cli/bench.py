@@ -13,30 +13,36 @@ from negmem.errors import UsageError
 
 app = new_app("Measure retrieval, load and answers; compare over time.")
 
+Dataset = Annotated[
+    str,
+    typer.Option(
+        "--dataset", metavar="SET", help="locomo, longmemeval, memdaily, memorybank or own."
+    ),
+]
+Data = Annotated[
+    str, typer.Option("--data", metavar="DIR", help="The folder of its sessions and qa files.")
+]
+Level = Annotated[
+    str,
+    typer.Option("--level", metavar="LEVEL", help="auto, hybrid, vector, keyword or ilike."),
+]
+Variant = Annotated[
+    str | None,
+    typer.Option("--variant", metavar="plain|noise100", help="memdaily. Default: noise100."),
+]
+Mini = Annotated[bool, typer.Option("--mini", help="longmemeval: 50 questions.")]
+NoRecord = Annotated[bool, typer.Option("--no-record", help="Keep the run out of bench history.")]
 _FORMATS = ("text", "json", "github", "junit")
 
 
 @command(app, "bench retrieval")
 def retrieval(
     common: Common,
-    dataset: Annotated[
-        str,
-        typer.Option(
-            "--dataset", metavar="SET", help="locomo, longmemeval, memdaily, memorybank or own."
-        ),
-    ],
-    data: Annotated[
-        str, typer.Option("--data", metavar="DIR", help="The folder of its sessions and qa files.")
-    ],
-    level: Annotated[
-        str,
-        typer.Option("--level", metavar="LEVEL", help="auto, hybrid, vector, keyword or ilike."),
-    ] = "auto",
-    variant: Annotated[
-        str | None,
-        typer.Option("--variant", metavar="plain|noise100", help="memdaily. Default: noise100."),
-    ] = None,
-    mini: Annotated[bool, typer.Option("--mini", help="longmemeval: 50 questions.")] = False,
+    dataset: Dataset,
+    data: Data,
+    level: Level = "auto",
+    variant: Variant = None,
+    mini: Mini = False,
     pooled: Annotated[
         bool, typer.Option("--pooled", help="longmemeval: all sessions in one store.")
     ] = False,
@@ -54,9 +60,7 @@ def retrieval(
             help="Exit 3 below, as recall@5=0.8 or session.recall@5=0.9; repeatable.",
         ),
     ] = None,
-    no_record: Annotated[
-        bool, typer.Option("--no-record", help="Keep the run out of bench history.")
-    ] = False,
+    no_record: NoRecord = False,
     format_name: Annotated[
         str, typer.Option("--format", metavar="FORMAT", help="text, json, github or junit.")
     ] = "text",
@@ -112,9 +116,7 @@ def load(
         list[str] | None,
         typer.Option("--fail-under", metavar="FIGURE=X", help="Exit 3 below, as ratio=1.6."),
     ] = None,
-    no_record: Annotated[
-        bool, typer.Option("--no-record", help="Keep the run out of bench history.")
-    ] = False,
+    no_record: NoRecord = False,
 ) -> int:
     """Searches and writes of many clients beside one, on a scratch schema that is removed afterwards.
 
@@ -132,9 +134,8 @@ def load(
         bars=[_bar(text, most=None) for text in fail_under or ()],
         record=not no_record,
     )
-    console = common.console
     with common.session() as session:
-        found = run(session, options, on_step=console.note)
+        found = run(session, options, on_step=common.console.note)
         common.answer(found, draw_load)
     is_well = not (
         found.lost_accesses or found.lost_logs or found.many.errors or found.single.errors
@@ -147,24 +148,11 @@ def load(
 @command(app, "bench judge")
 def judge(
     common: Common,
-    dataset: Annotated[
-        str,
-        typer.Option(
-            "--dataset", metavar="SET", help="locomo, longmemeval, memdaily, memorybank or own."
-        ),
-    ],
-    data: Annotated[
-        str, typer.Option("--data", metavar="DIR", help="The folder of its sessions and qa files.")
-    ],
-    level: Annotated[
-        str,
-        typer.Option("--level", metavar="LEVEL", help="auto, hybrid, vector, keyword or ilike."),
-    ] = "auto",
-    variant: Annotated[
-        str | None,
-        typer.Option("--variant", metavar="plain|noise100", help="memdaily. Default: noise100."),
-    ] = None,
-    mini: Annotated[bool, typer.Option("--mini", help="longmemeval: 50 questions.")] = False,
+    dataset: Dataset,
+    data: Data,
+    level: Level = "auto",
+    variant: Variant = None,
+    mini: Mini = False,
     questions: Annotated[
         int | None,
         typer.Option("--questions", metavar="N", min=1, help="At most N, evenly over the set."),
@@ -180,9 +168,7 @@ def judge(
         float | None,
         typer.Option("--max-cost", metavar="USD", min=0, help="Stop when so much is spent."),
     ] = None,
-    no_record: Annotated[
-        bool, typer.Option("--no-record", help="Keep the run out of bench history.")
-    ] = False,
+    no_record: NoRecord = False,
 ) -> int:
     """Answers of the configured model from what the search finds, graded by it against the known ones.
 
@@ -205,9 +191,8 @@ def judge(
         max_cost_usd=max_cost,
         record=not no_record,
     )
-    console = common.console
     with common.session() as session:
-        found = run(session, options, on_step=console.note)
+        found = run(session, options, on_step=common.console.note)
         common.answer(found, draw_judge)
     return ExitCode.ATTENTION if found.stopped or found.refusals else ExitCode.DONE
 
