@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from negmem.cli.options import Common, User, command, new_app
+from negmem.cli.options import Actor, Common, User, command, new_app
 from negmem.errors import UsageError
 
 if TYPE_CHECKING:
@@ -35,10 +35,6 @@ Key = Annotated[
     ),
 ]
 Note = Annotated[str | None, typer.Option("--note", metavar="TEXT", help="Why.")]
-Actor = Annotated[
-    str | None,
-    typer.Option("--actor", metavar="NAME", help="Who decides. Default: role and system user."),
-]
 
 
 @command(app, "audit retain", writes=True)

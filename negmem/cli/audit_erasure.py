@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from negmem.cli.exits import ExitCode
-from negmem.cli.options import Common, User, command, new_app
+from negmem.cli.options import Actor, Common, User, command, new_app
 from negmem.cli.pii import progress
 
 app = new_app("Erasure.")
@@ -22,10 +22,7 @@ def erase(
         Path | None,
         typer.Option("--output", "-o", metavar="FILE", help="The certificate as JSON, to keep."),
     ] = None,
-    actor: Annotated[
-        str | None,
-        typer.Option("--actor", metavar="NAME", help="Who decides. Default: role and system user."),
-    ] = None,
+    actor: Actor = None,
 ) -> int:
     """Erase everything about one person, search for what is left, and certify it.
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from negmem.cli.options import Common, Limit, Offset, User, command, new_app
+from negmem.cli.options import Common, Deleted, Limit, Offset, User, command, new_app
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -88,9 +88,7 @@ def list_(
     days: Annotated[
         int | None, typer.Option("--days", metavar="N", min=1, help="Of the last N days.")
     ] = None,
-    deleted: Annotated[
-        bool, typer.Option("--deleted", help="Those that were removed instead.")
-    ] = False,
+    deleted: Deleted = False,
     limit: Limit = 20,
     offset: Offset = 0,
 ) -> None:

@@ -7,17 +7,13 @@ from typing import Annotated
 import typer
 
 from negmem.cli.moments import parse_pairs
-from negmem.cli.options import Common, Limit, Offset, User, command, new_app
+from negmem.cli.options import Common, Limit, Namespace, Offset, User, command, new_app
 
 app = new_app("Entities: people, firms and things, with facts, events and relations.")
 
 Id = Annotated[str, typer.Argument(metavar="ID", help="Its id, TYPE/ID, name or alias.")]
 Type = Annotated[
     str | None, typer.Option("--type", metavar="TYPE", help="person, company, project, …")
-]
-Namespace = Annotated[
-    str,
-    typer.Option("--namespace", metavar="NAME", help="global, user, a team; reading also: all."),
 ]
 
 

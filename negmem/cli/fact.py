@@ -10,7 +10,7 @@ import typer
 
 from negmem.cli.exits import ExitCode
 from negmem.cli.moments import parse_moment
-from negmem.cli.options import Common, Limit, Offset, TrailNote, User, command, new_app
+from negmem.cli.options import Common, Deleted, Limit, Offset, TrailNote, User, command, new_app
 
 app = new_app("Facts by key, with their versions.")
 
@@ -95,9 +95,7 @@ def list_(
     ] = None,
     as_of: AsOf = None,
     believed_at: BelievedAt = None,
-    deleted: Annotated[
-        bool, typer.Option("--deleted", help="Those that were removed instead.")
-    ] = False,
+    deleted: Deleted = False,
     limit: Limit = 20,
     offset: Offset = 0,
 ) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from negmem.cli.options import Common, Limit, Offset, User, command, new_app
+from negmem.cli.options import Common, Deleted, Limit, Namespace, Offset, User, command, new_app
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -14,10 +14,6 @@ if TYPE_CHECKING:
 app = new_app("Learned knowledge: lessons, searched before they are saved.")
 
 Id = Annotated[str, typer.Argument(metavar="ID")]
-Namespace = Annotated[
-    str,
-    typer.Option("--namespace", metavar="NAME", help="global, user, a team; reading also: all."),
-]
 Tags = Annotated[
     list[str] | None, typer.Option("--tag", metavar="TAG", help="May be given several times.")
 ]
@@ -95,9 +91,7 @@ def list_(
     namespace: Namespace = "global",
     user: User = None,
     tag: Tags = None,
-    deleted: Annotated[
-        bool, typer.Option("--deleted", help="Those that were removed instead.")
-    ] = False,
+    deleted: Deleted = False,
     limit: Limit = 20,
     offset: Offset = 0,
 ) -> None:

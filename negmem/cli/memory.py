@@ -12,6 +12,7 @@ from negmem.cli.exits import ExitCode
 from negmem.cli.moments import parse_moment, parse_pairs
 from negmem.cli.options import (
     Common,
+    Deleted,
     Limit,
     Offset,
     Since,
@@ -92,9 +93,7 @@ def list_(
             help="In the metadata; may be repeated. source=observation: what was learned of the user.",
         ),
     ] = None,
-    deleted: Annotated[
-        bool, typer.Option("--deleted", help="Those that were removed instead.")
-    ] = False,
+    deleted: Deleted = False,
     pinned: Annotated[bool, typer.Option("--pinned", help="Only pinned ones.")] = False,
     oldest_first: Annotated[
         bool, typer.Option("--oldest-first", help="Default: newest first.")

@@ -63,6 +63,15 @@ Until = Annotated[
     str | None,
     typer.Option("--until", metavar="WHEN", help="ISO 8601, or an age such as 7d or 12h."),
 ]
+Deleted = Annotated[bool, typer.Option("--deleted", help="Those that were removed instead.")]
+Namespace = Annotated[
+    str,
+    typer.Option("--namespace", metavar="NAME", help="global, user, a team; reading also: all."),
+]
+Actor = Annotated[
+    str | None,
+    typer.Option("--actor", metavar="NAME", help="Who decides. Default: role and system user."),
+]
 
 _SHARED: dict[str, tuple[Any, Any]] = {
     "dsn": (Dsn, None),

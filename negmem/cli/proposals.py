@@ -10,15 +10,11 @@ import typer
 
 from negmem.cli.exits import ExitCode
 from negmem.cli.moments import parse_pairs
-from negmem.cli.options import Common, Limit, Offset, User, command, new_app
+from negmem.cli.options import Actor, Common, Limit, Offset, User, command, new_app
 
 app = new_app("Writes that wait for a person.")
 
 Id = Annotated[str, typer.Argument(metavar="ID", help="Of a proposal.")]
-Actor = Annotated[
-    str | None,
-    typer.Option("--actor", metavar="NAME", help="Who decides. Default: role and system user."),
-]
 Reason = Annotated[str | None, typer.Option("--reason", metavar="TEXT", help="Why; kept with it.")]
 Namespace = Annotated[
     str | None, typer.Option("--namespace", metavar="NAME", help="Of this namespace alone.")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from negmem.cli.options import Common, User, command, new_app
+from negmem.cli.options import Actor, Common, User, command, new_app
 
 if TYPE_CHECKING:
     from negmem.core.governance.standing import Act
@@ -15,10 +15,6 @@ app = new_app("Pause, hold and release persons.")
 
 Reason = Annotated[
     str | None, typer.Option("--reason", metavar="TEXT", help="Why; stands on the trail.")
-]
-Actor = Annotated[
-    str | None,
-    typer.Option("--actor", metavar="NAME", help="Who decides. Default: role and system user."),
 ]
 
 
