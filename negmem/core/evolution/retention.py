@@ -198,7 +198,7 @@ def changed_policy(policy: Policy, changes: Mapping[str, str]) -> tuple[Policy, 
             raise UsageError(
                 "retention_key_unknown",
                 f'nothing that is forgotten depends on "{key}"',
-                why=f"the keys are {', '.join((*_NUMBERS, 'max_share'))}",
+                why=f"the keys are {', '.join(_NUMBERS)}",
                 hint="negmem retention preview --set decay_lambda=0.05",
             )
         document = set_in_document(document, _PREFIX + name, value).document
