@@ -28,7 +28,7 @@ SELECT :"schema".cleanup_low_value_memories(%(threshold)s::float8, %(min_age_day
 -- name: forecast
 -- params: threshold, min_age_days, decay_lambda, keep_importance, app_argument, user_id, days, max_share
 -- returns: a row a user: how many may go within the days, their tokens, how many of them may go today
--- What a queued search has found counts as read.
+-- What a queued search has found counts as read. The log is named here too: who may not read it is refused whoever waits.
 WITH owners AS MATERIALIZED (
     SELECT o.user_id, o.app_name, o.keep_importance, o.is_current
     FROM :"schema".retention_owners(%(app_argument)s::text, %(user_id)s::text, %(threshold)s::float8,
@@ -40,6 +40,9 @@ read AS MATERIALIZED (
         r.memory_type, r.created_at, r.metadata, r.thread_id
     FROM owners AS o
     CROSS JOIN LATERAL :"schema".retention_reads(o.user_id, o.app_name) AS r
+    WHERE EXISTS (
+        SELECT 1 FROM :"schema".memory_retrieval_logs AS l
+        WHERE l.user_id = o.user_id AND l.app_name = o.app_name AND l.applied_at IS NULL AND l.counted)
 ),
 due AS (
     SELECT o.user_id, o.app_name, d.id
@@ -85,6 +88,9 @@ read AS MATERIALIZED (
         r.memory_type, r.created_at, r.metadata, r.thread_id
     FROM owners AS o
     CROSS JOIN LATERAL :"schema".retention_reads(o.user_id, o.app_name) AS r
+    WHERE EXISTS (
+        SELECT 1 FROM :"schema".memory_retrieval_logs AS l
+        WHERE l.user_id = o.user_id AND l.app_name = o.app_name AND l.applied_at IS NULL AND l.counted)
 ),
 chosen AS (
     SELECT o.user_id, o.app_name, d.id
