@@ -102,12 +102,16 @@ def fill(database: TestDatabase, count: int, seed: int = 7) -> None:
                 if left == 0:
                     break
         connection.execute(
+            "ANALYZE made"
+        )  # else the join below is a nested loop: 20 minutes for 100,000
+        connection.execute(
             "INSERT INTO negentropy.memories (user_id, app_name, memory_type, content)"
             " SELECT 'one', 'negmem', 'semantic', content FROM made"
         )
         connection.execute(
             "INSERT INTO negentropy.users (user_id, app_name) VALUES ('one', 'negmem')"
         )
+        connection.execute("ANALYZE negentropy.memories")
         connection.execute(
             "INSERT INTO negentropy.memory_vectors (user_id, app_name, memory_id, model_id, bits, embedding)"
             " SELECT DISTINCT ON (m.id) 'one', 'negmem', m.id, 1,"
