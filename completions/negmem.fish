@@ -2190,7 +2190,7 @@ complete -c negmem -n '__negmem_at "curator prune"' -l dry-run -d 'Say what woul
 complete -c negmem -n '__negmem_at "curator prune"' -l yes -s y -d 'Do not ask.'
 complete -c negmem -n '__negmem_at "curator prune"' -l help -d 'Show the help.'
 complete -c negmem -n '__negmem_at "curator dedup"' -l user -s u -x -d 'Whose memories.'
-complete -c negmem -n '__negmem_at "curator dedup"' -l exact -d 'What is the same to the letter. The default.'
+complete -c negmem -n '__negmem_at "curator dedup"' -l exact -d 'The same but for case, width, blanks and end marks. The default.'
 complete -c negmem -n '__negmem_at "curator dedup"' -l semantic -d 'Also what says the same in other words.'
 complete -c negmem -n '__negmem_at "curator dedup"' -l threshold -x -d 'With --semantic: calibrated similarity from which two are compared. Default: 0.2.'
 complete -c negmem -n '__negmem_at "curator dedup"' -l store -x -d 'memory (the default), fact, learning or entity.'

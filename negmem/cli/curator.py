@@ -143,7 +143,10 @@ def dedup(
     common: Common,
     user: User = None,
     exact: Annotated[
-        bool, typer.Option("--exact", help="What is the same to the letter. The default.")
+        bool,
+        typer.Option(
+            "--exact", help="The same but for case, width, blanks and end marks. The default."
+        ),
     ] = False,
     semantic: Annotated[
         bool, typer.Option("--semantic", help="Also what says the same in other words.")
