@@ -66,9 +66,19 @@ AS $function$
                 SELECT 1 FROM entity_facts AS gone
                 WHERE gone.owner_kind = f.owner_kind AND gone.owner = f.owner AND gone.app_name = f.app_name
                     AND gone.entity = f.entity AND gone.deleted_reason LIKE 'merged into ' || f.id || ' %'),
-            ARRAY(SELECT pair ->> CASE WHEN pair ->> 0 = f.id::text THEN 1 ELSE 0 END
-                  FROM jsonb_array_elements(COALESCE(e.metadata -> 'parts_apart', '[]')) AS pair
-                  WHERE pair ? f.id::text)
+            ARRAY(
+                WITH own AS (
+                    SELECT f.id::text AS id
+                    UNION ALL
+                    SELECT gone.id::text FROM entity_facts AS gone
+                    WHERE gone.owner_kind = f.owner_kind AND gone.owner = f.owner AND gone.app_name = f.app_name
+                        AND gone.entity = f.entity AND gone.deleted_reason LIKE 'merged into ' || f.id || ' %'
+                )
+                SELECT o.id FROM own AS o WHERE o.id <> f.id::text
+                UNION ALL
+                SELECT pair ->> CASE WHEN pair ->> 0 = o.id THEN 1 ELSE 0 END
+                FROM jsonb_array_elements(COALESCE(e.metadata -> 'parts_apart', '[]')) AS pair
+                JOIN own AS o ON pair ? o.id)
         FROM entity_facts AS f
         JOIN entities AS e ON e.owner_kind = f.owner_kind AND e.owner = f.owner AND e.app_name = f.app_name
             AND e.id = f.entity AND e.deleted_at IS NULL AND e.archived_at IS NULL
@@ -83,9 +93,19 @@ AS $function$
                 SELECT 1 FROM entity_events AS gone
                 WHERE gone.owner_kind = v.owner_kind AND gone.owner = v.owner AND gone.app_name = v.app_name
                     AND gone.entity = v.entity AND gone.deleted_reason LIKE 'merged into ' || v.id || ' %'),
-            ARRAY(SELECT pair ->> CASE WHEN pair ->> 0 = v.id::text THEN 1 ELSE 0 END
-                  FROM jsonb_array_elements(COALESCE(e.metadata -> 'parts_apart', '[]')) AS pair
-                  WHERE pair ? v.id::text)
+            ARRAY(
+                WITH own AS (
+                    SELECT v.id::text AS id
+                    UNION ALL
+                    SELECT gone.id::text FROM entity_events AS gone
+                    WHERE gone.owner_kind = v.owner_kind AND gone.owner = v.owner AND gone.app_name = v.app_name
+                        AND gone.entity = v.entity AND gone.deleted_reason LIKE 'merged into ' || v.id || ' %'
+                )
+                SELECT o.id FROM own AS o WHERE o.id <> v.id::text
+                UNION ALL
+                SELECT pair ->> CASE WHEN pair ->> 0 = o.id THEN 1 ELSE 0 END
+                FROM jsonb_array_elements(COALESCE(e.metadata -> 'parts_apart', '[]')) AS pair
+                JOIN own AS o ON pair ? o.id)
         FROM entity_events AS v
         JOIN entities AS e ON e.owner_kind = v.owner_kind AND e.owner = v.owner AND e.app_name = v.app_name
             AND e.id = v.entity AND e.deleted_at IS NULL AND e.archived_at IS NULL

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
@@ -151,6 +152,47 @@ def test_entities_give_over_what_they_have_and_get_it_back(
     assert len(entities.list_entities(session, None).entities) == 7
     assert prune.undo(session, chosen, pruned.run_id).restored == 5
     assert held(database) == before
+
+
+def test_parts_that_an_undo_keeps_apart_stay_apart_when_a_third_comes(
+    session: Session, database: TestDatabase
+) -> None:
+    entities.add(session, None, "lu", entity_type="person", name="陆")
+
+    def live(table: str, content: str, is_live: bool) -> None:
+        at = "NULL" if is_live else "now()"
+        database.rows(
+            f"UPDATE negentropy.{table} SET deleted_at = {at} WHERE content = %s", (content,)
+        )
+
+    adders: dict[str, Callable[[str], object]] = {
+        "entity_facts": lambda text: entities.add_fact(session, None, "lu", text),
+        "entity_events": lambda text: entities.add_event(
+            session, None, "lu", text, date="2026-03-01"
+        ),
+    }
+    for table, adder in adders.items():
+
+        def add(text: str, table: str = table, adder: Callable[[str], object] = adder) -> None:
+            adder("to be put in other words")  # what is alike is not added twice
+            said = f"UPDATE negentropy.{table} SET content = %s WHERE content LIKE 'to be put%%'"
+            database.rows(said, (text,))
+
+        for text in ("喜欢绿茶", "喜欢绿茶。"):
+            add(text)
+        apart = run(session, "entity")
+        assert apart.removed == 1 and apart.run_id is not None
+        dedup.undo(session, store_of(session, None, "entity"), apart.run_id)
+        add("喜欢绿茶！")
+        database.rows(
+            f"UPDATE negentropy.{table} SET created_at = '2020-01-01' WHERE content = '喜欢绿茶！'"
+        )
+        live(table, "喜欢绿茶", False)
+        taken = run(session, "entity").pairs
+        assert [pair.removed_content for pair in taken] == ["喜欢绿茶。"]
+        live(table, "喜欢绿茶", True)
+        later = run(session, "entity")
+        assert later.removed == 0 and "kept_apart" in {v.guard for v in later.vetoed_pairs}
 
 
 def test_an_id_that_was_merged_away_can_be_given_again(session: Session) -> None:
