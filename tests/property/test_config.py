@@ -82,6 +82,8 @@ def good_value(key: str) -> st.SearchStrategy[str]:
         return st.sampled_from(["zh", "en"])
     if key == "learning.profile.fields":
         return st.sampled_from(["team:text", "started:date"])
+    if key == "learning.tools.limits":
+        return st.sampled_from(["memory_search:30", "remember:0"])
     if "interval" in key:
         return st.sampled_from(["1 hour", "2 days 03:00", "90 min"])
     return st.sampled_from(["no", "a_b", "x1", "null_", "on"])

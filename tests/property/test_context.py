@@ -131,4 +131,4 @@ def test_what_is_printable_needs_no_cleaning(text: str) -> None:
     if text.isprintable():
         assert not labels._STEERING.search(text)
         assert not labels._LINE_ENDS.search(text)
-    assert packing._words(text) == packing._BLANKS.sub(" ", text).strip(" ")
+    assert packing.plain_words(text) == packing._BLANKS.sub(" ", text).strip(" ")
