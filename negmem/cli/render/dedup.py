@@ -73,7 +73,7 @@ def draw_deduplicated(console: Console, done: Deduplicated) -> None:
     if done.blank:
         console.note(f"{done.blank:,} have no words and are never merged")
     if done.changed_meanwhile:
-        console.note(f"{done.changed_meanwhile:,} were changed meanwhile and stay")
+        console.note(f"{done.changed_meanwhile:,} were changed meanwhile and are left as they are")
 
 
 def _draw_pair(console: Console, sides: list[tuple[str, UUID, str]], why: str) -> None:
