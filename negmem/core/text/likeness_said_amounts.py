@@ -93,7 +93,7 @@ _BEFORE: Rules = (
     (re.compile(r"新?台币(?! ?\d)"), "twd"),
     (re.compile("十一(?=长假|小长假|黄金周|假期|期间)"), "国庆"),
     (re.compile("(国庆|春节|五一|元旦|中秋|端午|清明)(?:节)?(?:小?长假|黄金周|假期|假日|期间|假(?!日|期))"), r"\1假期"),
-    (re.compile(rf"(?<=[在住到])({_N})[楼层](?![楼道])"), lambda m: f"第{_number(m[1])}楼"),
+    (re.compile(rf"(?<=[在住到于]) ?({_N}) ?[楼层](?![楼道])"), lambda m: f"第{_number(m[1])}楼"),
     # ages
     (re.compile(rf"\b(\d{{1,3}}|{NUMBER_WORDS.pattern[2:-2]})[- ]years?[- ]old\b"), _age),
     (re.compile(r"\bage(?:d)?(?: is| of|:)? (\d{1,3})\b(?! to|-)"), _age),

@@ -17,6 +17,11 @@ _SET_AGAINST = tuple(
         (rf"\bhad\b(?! (?:been|to|not|{PARTICIPLE})\b)", r"\b(?:has|have)\b"),
         (r"\bdid\b", r"\b(?:does|do)\b"),
         (r"\b(?:was|were)\b", r"\b(?:is|are|am)\b"),
+        (
+            r"\b(?:has|have) (?:\w+ )?been (?!\w+ing\b)\w+",
+            r"\b(?:must|should|shall|will|can|may|to) (?:not )?be (?!\w+ing\b)\w+",
+        ),
+        (r"\bwould (?!like|rather|prefer|love)", r"^(?!.*\b(?:would|will|can|could|must)\b)"),
         (r"\bwill be an? ", r"\b(?:is|are|am) an? "),
         (
             r"\b(?:has|have) been\b(?! \w+ing\b)(?!.*\b(?:for|since|§)\b)(?!.*§)",

@@ -197,7 +197,7 @@ LIGHT_VERBS = frozenset(
 OPPOSED = tuple(
     frozenset(pair.split("/"))
     for pair in words_of(
-        "by/to 必须/了 打算/了 with/for with/about to/about with/approx to/approx from/to from/for from/into and/or he/she his/her him/her i/he i/she 会/了 将/了 在/了 在/过 希望/了 我/他 我/她 他/她 会/在"
+        "by/to 必须/了 将/已 将/已经 会/已经 打算/已经 打算/了 with/for with/about to/about with/approx to/approx from/to from/for from/into and/or he/she his/her him/her i/he i/she 会/了 将/了 在/了 在/过 希望/了 我/他 我/她 他/她 会/在"
         " my/your my/his my/hers my/their your/his your/hers our/your our/their his/hers his/their hers/their i/you me/you"
         " me/him me/her us/them we/they i/they"
     )
