@@ -181,7 +181,7 @@ class _Screen:
     def _frame(self, width: int, height: int) -> Text:
         from rich.text import Text
 
-        from negmem.cli.render.text import one_line
+        from negmem.cli.render.text import columns, one_line
         from negmem.cli.render.top import top_lines
 
         style = self._console.style
@@ -189,7 +189,8 @@ class _Screen:
         head = f"negmem top · {one_line(top.target)} · app {one_line(top.app)}"
         at = f"{top.at.astimezone():%H:%M:%S %Z}"
         room = max(0, width - len(at) - 2)
-        lines = [f"{style(one_line(head, room).ljust(room), 'bold')}  {at}"]
+        head = one_line(head, room)
+        lines = [f"{style(head + ' ' * (room - columns(head)), 'bold')}  {at}"]
         lines.append(style(one_line(self._state(), width), self._tone()))
         lines += ["", *top_lines(top, style, width, list(self._rates))]
         if len(lines) > height:

@@ -56,7 +56,7 @@ def _lines(report: Report) -> list[tuple[str, str]]:
         lines.append(
             (
                 "growth",
-                f"{guess}{report.growth.live:,} live memories, {month:,} stored in 30 days,"
+                f"{guess}{report.growth.live:,} live {'memory' if report.growth.live == 1 else 'memories'}, {month:,} stored in 30 days,"
                 f" {report.growth.total_bytes / 2**20:,.1f} MB",
             )
         )
