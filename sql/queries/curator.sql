@@ -53,17 +53,24 @@ SELECT :"schema".forget_memories(%(user_id)s::text, %(app_name)s::text, %(ids)s:
 -- name: rescore_neighbours
 -- params: user_id, app_name, ids
 -- What shared a thread with those that went lost a neighbour: under the cap its own fading time moves.
+-- Thread by thread, whatever the statistics say: after a bulk load or a restore each live row was held against the batch.
+WITH threads AS MATERIALIZED (
+    SELECT DISTINCT gone.thread_id FROM :"schema".memories AS gone
+    WHERE gone.user_id = %(user_id)s::varchar AND gone.app_name = %(app_name)s::varchar
+        AND gone.id = ANY (%(ids)s::uuid[]) AND gone.thread_id IS NOT NULL
+)
 SELECT :"schema".rescore_memories(%(user_id)s::text, %(app_name)s::text, neighbours.ids)
 FROM (
-    SELECT array_agg(m.id) AS ids
-    FROM :"schema".memories AS m
-    WHERE m.user_id = %(user_id)s::varchar AND m.app_name = %(app_name)s::varchar AND m.deleted_at IS NULL
-        AND m.thread_id IN (
-            SELECT gone.thread_id FROM :"schema".memories AS gone
-            WHERE gone.user_id = %(user_id)s::varchar AND gone.app_name = %(app_name)s::varchar
-                AND gone.id = ANY (%(ids)s::uuid[])
-        )
-        AND :"schema".related_count(m.user_id, m.app_name, m.thread_id, m.id) < 5
+    SELECT array_agg(beside.id) AS ids
+    FROM threads AS t
+    CROSS JOIN LATERAL (
+        SELECT m.id, m.thread_id
+        FROM :"schema".memories AS m
+        WHERE m.user_id = %(user_id)s::varchar AND m.app_name = %(app_name)s::varchar AND m.deleted_at IS NULL
+            AND m.thread_id = t.thread_id
+        OFFSET 0
+    ) AS beside
+    WHERE :"schema".related_count(%(user_id)s::varchar, %(app_name)s::varchar, beside.thread_id, beside.id) < 5
 ) AS neighbours
 WHERE neighbours.ids IS NOT NULL;
 

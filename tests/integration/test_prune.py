@@ -159,6 +159,24 @@ def test_neighbours_that_are_left_fade_as_if_alone(
     assert after < before
 
 
+def test_neighbours_are_found_by_thread_whatever_the_statistics_say(
+    session: Session, database: TestDatabase
+) -> None:
+    add_many(database, 3, days=100)
+    database.rows("ANALYZE negentropy.memories")
+    # As after a bulk load or a restore: the planner takes each user for three rows.
+    add_many(database, 2_000, days=100)
+    ids = [row[0] for row in database.rows("SELECT id FROM negentropy.memories LIMIT 200")]
+    query = session.database.queries("curator", "rescore_neighbours")
+    with database.connect() as connection:
+        row = connection.execute(
+            "EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) " + query,
+            {"user_id": "ada", "app_name": "negmem", "ids": ids},
+        ).fetchone()
+    assert row is not None
+    assert row[0][0]["Plan"]["Shared Hit Blocks"] < 2_000
+
+
 @pytest.mark.parametrize("column", ["held_at", "erasing_since"])
 def test_a_hold_forbids_it(session: Session, database: TestDatabase, column: str) -> None:
     kept = aged(database, "evidence 证据", 100)
