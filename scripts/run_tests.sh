@@ -18,7 +18,8 @@ cat "$log"
 [ "$up" = 0 ] || echo "a database can't be had" >&2
 [ "$up" = 0 ] || exit 1
 
-.venv/bin/python -m pytest -n "${NEGMEM_TEST_WORKERS:-2}" "$@"
+# Three workers on two cores: each waits now and then, for a kill, for the ticks of pg_cron.
+.venv/bin/python -m pytest -n "${NEGMEM_TEST_WORKERS:-3}" "$@"
 tests=$?
 [ "$lint" = 0 ] || exit 1
 exit "$tests"

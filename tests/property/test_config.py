@@ -144,7 +144,7 @@ def comments(text: str) -> list[str]:
 
 
 @given(data=st.data(), text=documents(), key=st.sampled_from(KEYS))
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=200, deadline=None)
 def test_an_edit_changes_one_key_and_keeps_every_comment(
     data: st.DataObject, text: str, key: str
 ) -> None:
