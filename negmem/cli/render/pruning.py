@@ -34,6 +34,8 @@ def draw_pruned(console: Console, pruned: Pruned) -> None:
     if pruned.future:
         console.note(f"{pruned.future:,} carry a date in the future")
     if pruned.changed_meanwhile:
-        console.note(f"{pruned.changed_meanwhile:,} were changed meanwhile and are left as they are")
+        console.note(
+            f"{pruned.changed_meanwhile:,} were changed meanwhile and are left as they are"
+        )
     if pruned.removed and not pruned.dry_run and pruned.store in ("memory", "fact"):
         console.note(f"bring one back with: negmem {pruned.store} restore ID --user USER")
