@@ -5,7 +5,7 @@
 -- callers: search_items()
 -- volatility: STABLE, it reads tables
 -- returns: an array, empty where nothing passes; times are those when it was said (a fact: became true); metadata
---   must contain p_metadata, or have the same text under each of its keys
+--   must contain p_metadata, or have the same text under each of its keys (a null is none: it has to be there)
 
 CREATE OR REPLACE FUNCTION :"schema".allowed_items(
     p_user_id text,
@@ -37,7 +37,7 @@ AS $function$
                 AND (p_until IS NULL OR m.occurred_at < p_until)
                 AND (p_metadata IS NULL OR m.metadata @> p_metadata OR NOT EXISTS (
                     SELECT 1 FROM jsonb_each_text(p_metadata) AS wanted
-                    WHERE m.metadata ->> wanted.key IS DISTINCT FROM wanted.value))
+                    WHERE wanted.value IS NULL OR m.metadata ->> wanted.key IS DISTINCT FROM wanted.value))
             UNION ALL
             SELECT f.id
             FROM facts AS f
@@ -51,6 +51,6 @@ AS $function$
                 AND (p_until IS NULL OR f.valid_from < p_until)
                 AND (p_metadata IS NULL OR f.metadata @> p_metadata OR NOT EXISTS (
                     SELECT 1 FROM jsonb_each_text(p_metadata) AS wanted
-                    WHERE f.metadata ->> wanted.key IS DISTINCT FROM wanted.value)))
+                    WHERE wanted.value IS NULL OR f.metadata ->> wanted.key IS DISTINCT FROM wanted.value)))
     END;
 $function$;

@@ -186,6 +186,8 @@ def test_what_why_not_advises_brings_it_in(session: Session, database: TestDatab
     )
     assert [one.id for one in april.results] == [trip.id] and april.plan is not None
     assert "1 fact of that day" in april.plan.reason and april.shortfall
+    nothing = search_at(session, "ada", "trip", filters=Filters(where={"nope": None}), **asked)
+    assert nothing.results == []  # a null is not the same as no such key
     turn = every[0].id
     out = advice(turn, filters=Filters(types=["core"], thread="none", where={"speaker": "nobody"}))
     assert out.reason == "it is kept out by --type, --thread and --where"
