@@ -52,8 +52,12 @@ AS $function$
             UNION ALL SELECT taken ->> 'id' FROM jsonb_array_elements(COALESCE(e.metadata -> 'merged_from', '[]')) AS taken
             UNION ALL SELECT jsonb_array_elements_text(gone.metadata -> 'kept_apart')
             FROM jsonb_array_elements(e.metadata -> 'merged_from') AS taken
-            JOIN entities AS gone ON gone.owner_kind = e.owner_kind AND gone.owner = e.owner AND gone.app_name = e.app_name
-                AND gone.id = (taken ->> 'id')::uuid AND gone.metadata ? 'kept_apart') AS kept_apart
+            CROSS JOIN LATERAL (
+                SELECT g.metadata FROM entities AS g
+                WHERE g.owner_kind = e.owner_kind AND g.owner = e.owner AND g.app_name = e.app_name
+                    AND g.id = (taken ->> 'id')::uuid
+                OFFSET 0  -- one by one, by the key, whatever the statistics say
+            ) AS gone) AS kept_apart
         FROM entities AS e
         WHERE e.owner_kind = p_owner_kind AND e.owner = p_owner AND e.app_name = p_app_name
             AND e.deleted_at IS NULL AND e.archived_at IS NULL

@@ -143,8 +143,12 @@ SELECT f.id, t.content, md5(t.content) AS hash, f.fact_type AS type, f.pinned_at
         UNION ALL SELECT taken ->> 'id' FROM jsonb_array_elements(COALESCE(f.metadata -> 'merged_from', '[]')) AS taken
         UNION ALL SELECT jsonb_array_elements_text(gone.metadata -> 'kept_apart')
         FROM jsonb_array_elements(f.metadata -> 'merged_from') AS taken
-        JOIN :"schema".facts AS gone ON gone.user_id = f.user_id AND gone.app_name = f.app_name
-            AND gone.id = (taken ->> 'id')::uuid AND gone.metadata ? 'kept_apart') AS kept_apart,
+        CROSS JOIN LATERAL (
+            SELECT g.metadata FROM :"schema".facts AS g
+            WHERE g.user_id = f.user_id AND g.app_name = f.app_name
+                AND g.id = (taken ->> 'id')::uuid
+            OFFSET 0  -- one by one, by the key, whatever the statistics say
+        ) AS gone) AS kept_apart,
     f.access_count, f.valid_from AS occurred_at, f.created_at, NULL::integer AS position
 FROM :"schema".facts AS f
 CROSS JOIN LATERAL (

@@ -21,8 +21,12 @@ SELECT l.id, t.content, md5(t.content) AS hash, 'learning' AS type, l.pinned_at 
         UNION ALL SELECT taken ->> 'id' FROM jsonb_array_elements(COALESCE(l.metadata -> 'merged_from', '[]')) AS taken
         UNION ALL SELECT jsonb_array_elements_text(gone.metadata -> 'kept_apart')
         FROM jsonb_array_elements(l.metadata -> 'merged_from') AS taken
-        JOIN :"schema".learnings AS gone ON gone.owner_kind = l.owner_kind AND gone.owner = l.owner AND gone.app_name = l.app_name
-            AND gone.id = (taken ->> 'id')::uuid AND gone.metadata ? 'kept_apart') AS kept_apart,
+        CROSS JOIN LATERAL (
+            SELECT g.metadata FROM :"schema".learnings AS g
+            WHERE g.owner_kind = l.owner_kind AND g.owner = l.owner AND g.app_name = l.app_name
+                AND g.id = (taken ->> 'id')::uuid
+            OFFSET 0  -- one by one, by the key, whatever the statistics say
+        ) AS gone) AS kept_apart,
     l.access_count, NULL::timestamptz AS occurred_at, l.created_at, NULL::integer AS position
 FROM :"schema".learnings AS l
 CROSS JOIN LATERAL (SELECT concat_ws(E'\n', l.title || ': ' || l.learning, l.context) AS content) AS t

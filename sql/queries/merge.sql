@@ -16,8 +16,12 @@ SELECT m.id, m.content, md5(m.content) AS hash, m.memory_type::text AS type, m.p
         UNION ALL SELECT taken ->> 'id' FROM jsonb_array_elements(COALESCE(m.metadata -> 'merged_from', '[]')) AS taken
         UNION ALL SELECT jsonb_array_elements_text(gone.metadata -> 'kept_apart')
         FROM jsonb_array_elements(m.metadata -> 'merged_from') AS taken
-        JOIN :"schema".memories AS gone ON gone.user_id = m.user_id AND gone.app_name = m.app_name
-            AND gone.id = (taken ->> 'id')::uuid AND gone.metadata ? 'kept_apart') AS kept_apart,
+        CROSS JOIN LATERAL (
+            SELECT g.metadata FROM :"schema".memories AS g
+            WHERE g.user_id = m.user_id AND g.app_name = m.app_name
+                AND g.id = (taken ->> 'id')::uuid
+            OFFSET 0  -- one by one, by the key, whatever the statistics say
+        ) AS gone) AS kept_apart,
     m.access_count, m.occurred_at, m.created_at, m.position
 FROM :"schema".memories AS m
 WHERE m.user_id = %(user_id)s::varchar AND m.app_name = %(app_name)s::varchar AND m.id = ANY (%(ids)s::uuid[])
