@@ -153,7 +153,8 @@ def test_what_why_not_advises_brings_it_in(session: Session, database: TestDatab
     remember_talk(session, *talk, thread="boats")
     old = facts.set_fact(session, "ada", "preference", "boat", "a red canoe").fact
     facts.set_fact(session, "ada", "preference", "boat", "a green kayak")
-    assert old is not None
+    coming = facts.set_fact(session, "ada", "plan", "sail", "to Oslo", valid_from=START).fact
+    assert old is not None and coming is not None
     asked: dict[str, Any] = {"as_of": None, "record": False}
     every = search_at(session, "ada", "which river trip?", limit=90, **asked).results
     for wanted in [*every[3::17], every[-1]]:
@@ -182,10 +183,13 @@ def test_what_why_not_advises_brings_it_in(session: Session, database: TestDatab
     trip = facts.set_fact(session, "ada", "plan", "trip", "Lisbon by canoe", **valid).fact
     assert trip is not None and advice(trip.id, "Lisbon canoe").state == "expired"
     april = search_at(
-        session, "ada", "Lisbon canoe", as_of=spring[1], limit=2, kinds=("fact",), explain=True
+        session, "ada", "Lisbon canoe", as_of=spring[1], limit=3, kinds=("fact",), explain=True
     )
-    assert [one.id for one in april.results] == [trip.id] and april.plan is not None
+    assert [one.id for one in april.results] == [trip.id, coming.id] and april.plan is not None
     assert "1 fact of that day" in april.plan.reason and april.shortfall
+    early = advice(coming.id, "sail to Oslo", as_of=START - timedelta(days=1))
+    assert early.state == "not_yet_valid"
+    assert early.remedies[0].startswith("--as-of 2026-03-02T09:00:01Z")
     nothing = search_at(session, "ada", "trip", filters=Filters(where={"nope": None}), **asked)
     assert nothing.results == []  # a null is not the same as no such key
     turn = every[0].id
@@ -213,7 +217,7 @@ def test_what_why_not_advises_brings_it_in(session: Session, database: TestDatab
     thread = search_at(
         session, "ada", "trip", explain=True, filters=Filters(thread="t"), **asked
     ).plan
-    assert thread is not None and thread.dropped is not None and thread.dropped.filtered == 90
+    assert thread is not None and thread.dropped is not None and thread.dropped.filtered == 91
     with negmem.connect(database.dsn, embedder=FakeEmbedder()) as mem:
         answer = mem.search("canoe", user="ada", limit=2, why_not=str(old.id))
         assert answer.why_not == past and answer.retrieval_id is None

@@ -104,10 +104,10 @@ def _past(kind: str, row: dict[str, Any], as_of: datetime | None) -> Standing | 
 
 
 def _whole_second(since: datetime, until: datetime | None) -> datetime:
-    """The first whole second of a time that is not over by then; else its very beginning, in UTC."""
+    """The first whole second after a beginning, in UTC; the very next moment where the time is over by then."""
     begun = since.astimezone(timezone.utc)
-    whole = begun.replace(microsecond=0) + timedelta(seconds=1 if begun.microsecond else 0)
-    return whole if until is None or whole < until else begun
+    whole = begun.replace(microsecond=0) + timedelta(seconds=1)
+    return whole if until is None or whole < until else begun + timedelta(microseconds=1)
 
 
 def _excluding(
