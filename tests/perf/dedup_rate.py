@@ -158,9 +158,10 @@ def measured(server: str, count: int, mode: str) -> None:
         _, status, used = os.wait4(child, 0)
         took = time.perf_counter() - started
         removed, orphans = database.rows(
-            "SELECT count(*), count(*) FILTER (WHERE NOT EXISTS (SELECT 1 FROM negentropy.memories AS s"
-            " WHERE s.id::text = l.metadata ->> 'merged_into' AND s.deleted_at IS NULL))"
-            " FROM negentropy.memories AS l WHERE l.deleted_at IS NOT NULL"
+            "SELECT count(*), count(*) FILTER (WHERE s.id IS NULL) FROM negentropy.memories AS l"
+            " LEFT JOIN negentropy.memories AS s"
+            " ON s.id = (l.metadata ->> 'merged_into')::uuid AND s.deleted_at IS NULL"
+            " WHERE l.deleted_at IS NOT NULL"
         )[0]
     finally:
         databases.drop(database)
