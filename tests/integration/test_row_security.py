@@ -309,6 +309,8 @@ def test_what_was_changed_by_hand_is_found_and_mended(
     assert {"kind": "policy", "name": "mine on users"} in unmanaged
     assert cli("sync", "--yes").ok()
     assert policies(cli) == set()
+    findings = {f["code"]: f for f in cli("doctor", "--json").json["findings"]}
+    assert findings["row_security_widened"]["evidence"] == "mine on users"
     assert cli("init", "--no-rls").ok() and policies(cli) == set()
     left = database.rows("SELECT relname::text FROM pg_class WHERE relrowsecurity")
     assert left == [("users",)]  # a policy of somebody else stands there

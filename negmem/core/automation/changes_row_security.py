@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 from negmem.core.automation import row_security
 from negmem.core.automation.part import Part, digest
@@ -14,8 +15,14 @@ from negmem.db.connect import Connection
 from negmem.db.observed import Observed
 
 
+@dataclass
 class RowSecurityPart(Part):
-    """One change a table; policies of others are shown and left alone."""
+    """One change a table; policies of others are shown and left alone.
+
+    `widening` names those of them that show app or reader more than negmem's do: policies add up.
+    """
+
+    widening: list[str] = field(default_factory=list)
 
     def apply(self, session: Session, connection: Connection, due: Sequence[Change]) -> None:
         """Bring the tables to their policies, after their roles are there."""
@@ -34,6 +41,13 @@ def find(session: Session, connection: Connection, observed: Observed) -> Part:
         found = row_security.differences(table, names, session.database.schema)
         part.unmanaged += [
             UnmanagedObject(kind="policy", name=f"{name} on {table.name}") for name in table.foreign
+        ]
+        part.widening += [
+            f"{policy.name} on {table.name}"
+            for policy in table.policies
+            if policy.name in table.foreign
+            and policy.permissive
+            and {"PUBLIC", names["app"], names["reader"]} & set(policy.roles)
         ]
         if found:
             part.changes.append(_change(table, found))

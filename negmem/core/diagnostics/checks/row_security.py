@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from negmem.core.automation.changes_row_security import RowSecurityPart
 from negmem.core.diagnostics.probe import Probe
 from negmem.core.diagnostics.registry import Found, check
+from negmem.db.sqlfiles import quote_identifier
 
 _SHOWN = 6
 
@@ -28,6 +30,26 @@ def row_security_incomplete(probe: Probe) -> Found | None:
         evidence=shown + (f"; and {more} more tables" if more > 0 else ""),
         remedy="negmem sync",
         severity="fail",
+    )
+
+
+@check("row_security_widened", "schema", needs=("row_security_incomplete",))
+def row_security_widened(probe: Probe) -> Found | None:
+    """No policy of others shows app and reader rows that negmem's policies keep from them."""
+    if probe.plan is None:
+        return None
+    parts = [part for part in probe.plan.parts if isinstance(part, RowSecurityPart)]
+    wide = [name for part in parts for name in part.widening]
+    if not wide:
+        return None
+    policy, _, table = wide[0].partition(" on ")
+    more = len(wide) - _SHOWN
+    return Found(
+        "policies that are not negmem's may show the roles app and reader the rows of everybody",
+        evidence="; ".join(wide[:_SHOWN]) + (f"; and {more} more" if more > 0 else ""),
+        remedy=f"DROP POLICY {quote_identifier(policy)}"
+        f" ON {quote_identifier(probe.database.schema)}.{quote_identifier(table)};"
+        "    if it shows more than it should",
     )
 
 
