@@ -68,29 +68,47 @@ AS $function$
 #variable_conflict use_column
 DECLARE
     v_allowed uuid[];
+    v_depth integer := GREATEST(p_limit, 1);
+    v_end integer;
+    v_seen uuid[] := '{}';
+    v_found boolean := false;
 BEGIN
     IF num_nonnulls(p_types, p_thread, p_since, p_until, p_metadata) > 0 THEN
         v_allowed := allowed_items(p_user_id, p_app_name, p_kinds, p_types, p_thread, p_since, p_until, p_metadata);
     END IF;
     IF p_level <> 'ilike' THEN
-        RETURN QUERY
-        SELECT r.kind, r.id, p_level, r.score, r.semantic_part, r.keyword_part, r.neighbours_part, r.session_part,
-            r.speaker_part, r.intent_part, r.relevance_part, 0::float8, r.semantic, r.keyword, r.cosine, r.bm25,
-            r.semantic_candidates, r.keyword_candidates, r.scope_items, r.postings_read, r.reranked, r.common_terms,
-            r.intent
-        FROM ranked_items(p_user_id, p_app_name, p_query, p_embedding, p_level, p_limit, p_offset,
-            p_semantic_weight, p_keyword_weight, p_kinds, v_allowed, true, p_neighbours, p_session, p_speaker, p_intent,
-            p_relevance, p_counted => p_counted) AS r;
-        IF FOUND OR NOT p_falls THEN
-            RETURN;
-        END IF;
-        -- An empty further page is the end of the list, no reason to fall.
-        IF p_offset > 0 THEN
-            PERFORM 1 FROM ranked_items(p_user_id, p_app_name, p_query, p_embedding, p_level, 1, 0,
-                p_semantic_weight, p_keyword_weight, p_kinds, v_allowed);
-            IF FOUND THEN
-                RETURN;
+        -- How deep the ranking looks follows how much is asked of it, and a deeper look weighs more turns with those
+        -- beside them. So that no page shows again what one before it has shown, and none is left out, the list is
+        -- made in steps of a page, five, twenty-five …, each going on with what is not in it yet.
+        LOOP
+            v_end := CASE WHEN v_depth < p_limit + p_offset THEN v_depth ELSE p_limit + p_offset END;
+            IF v_end > p_offset THEN
+                RETURN QUERY
+                SELECT r.kind, r.id, p_level, r.score, r.semantic_part, r.keyword_part, r.neighbours_part,
+                    r.session_part, r.speaker_part, r.intent_part, r.relevance_part, 0::float8, r.semantic, r.keyword,
+                    r.cosine, r.bm25, r.semantic_candidates, r.keyword_candidates, r.scope_items, r.postings_read,
+                    r.reranked, r.common_terms, r.intent
+                FROM ranked_items(p_user_id, p_app_name, p_query, p_embedding, p_level, v_depth, 0,
+                    p_semantic_weight, p_keyword_weight, p_kinds, v_allowed, true, p_neighbours, p_session, p_speaker,
+                    p_intent, p_relevance, p_counted => p_counted) AS r
+                WHERE r.id <> ALL (v_seen)
+                LIMIT v_end - GREATEST(p_offset, cardinality(v_seen))
+                OFFSET GREATEST(p_offset - cardinality(v_seen), 0);
+                v_found := v_found OR FOUND;
             END IF;
+            EXIT WHEN v_end = p_limit + p_offset;
+            v_seen := v_seen || ARRAY(
+                SELECT r.id
+                FROM ranked_items(p_user_id, p_app_name, p_query, p_embedding, p_level, v_depth, 0,
+                    p_semantic_weight, p_keyword_weight, p_kinds, v_allowed, true, p_neighbours, p_session, p_speaker,
+                    p_intent, p_relevance, p_counted => false) AS r
+                WHERE r.id <> ALL (v_seen)
+                LIMIT v_depth - cardinality(v_seen));
+            v_depth := LEAST(5 * v_depth, GREATEST(10000, p_limit + p_offset));
+        END LOOP;
+        -- An empty further page is the end of the list, no reason to fall.
+        IF v_found OR cardinality(v_seen) > 0 OR NOT p_falls THEN
+            RETURN;
         END IF;
     END IF;
 

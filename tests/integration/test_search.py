@@ -312,7 +312,10 @@ WRONG = [
     ({"kinds": []}, "kind_unknown"),
     ({"semantic_weight": 0.0, "keyword_weight": 0.0}, "weights_invalid"),
     ({"semantic_weight": float("nan")}, "weights_invalid"),
+    ({"level": None}, "level_unknown"),
     ({"limit": 0}, "limit_invalid"),
+    ({"limit": "5"}, "limit_invalid"),
+    ({"limit": 1.5}, "limit_invalid"),
     ({"limit": 9_000, "offset": 9_000}, "limit_invalid"),
 ]
 

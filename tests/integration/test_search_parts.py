@@ -224,3 +224,22 @@ def test_what_why_not_advises_brings_it_in(session: Session, database: TestDatab
     with session_on(database) as without:
         blind = search_at(without, "ada", "小船", why_not=turn, **asked).why_not
         assert blind is not None and blind.semantic_rank is None and blind.semantic_unknown
+
+
+def test_pages_neither_repeat_nor_lose(session: Session) -> None:
+    chance, words = random.Random(3), "river boat tea rain shop lamp moon fish salt road".split()
+    for thread in range(9):
+        talk = [
+            (chance.choice("ab"), " ".join([*chance.sample(words, 3), f"n{thread}-{turn}"]))
+            for turn in range(10)
+        ]
+        remember_talk(session, *talk, thread=f"talk {thread}")
+    for level in ("hybrid", "keyword"):
+        pages = [
+            ask(session, "rain or fish by the river?", limit=7, offset=at, level=level).results
+            for at in range(0, 98, 7)
+        ]
+        paged = [one.id for page in pages for one in page]
+        assert len(paged) == len(set(paged))
+        every = ask(session, "rain or fish by the river?", limit=200, level=level).results
+        assert set(paged) == {one.id for one in every}

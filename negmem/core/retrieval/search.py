@@ -283,7 +283,7 @@ def check_level(level: str) -> None:
     if level not in LEVELS:
         raise UsageError(
             "level_unknown",
-            f"{level[:60]!r} is no level of a search",
+            f"{str(level)[:60]!r} is no level of a search",
             why=f"the levels are {', '.join(LEVELS)}",
             hint="--level auto",
         )
@@ -327,12 +327,13 @@ def check_weights(
 
 def check_page(limit: int, offset: int) -> None:
     """Raises: UsageError `limit_invalid`."""
-    if limit < 1 or offset < 0 or limit + offset > MAX_ROWS:
+    are_whole = type(limit) is int and type(offset) is int
+    if not are_whole or limit < 1 or offset < 0 or limit + offset > MAX_ROWS:
         raise UsageError(
             "limit_invalid",
             "no search goes so far",
             why=f"--limit from 1, --offset from 0, together at most {MAX_ROWS:,};"
-            f" got {limit:,} and {offset:,}",
+            f" got {str(limit)[:60]} and {str(offset)[:60]}",
             hint="negmem memory list --user NAME    reads all of them, page by page",
         )
 
