@@ -85,7 +85,7 @@ def ingest(session: Session, texts: list[str], first: int) -> None:
                 line = {"thread": f"t{first + start}", "user": USER, "turns": turns}
                 file.write(json.dumps(line, ensure_ascii=False) + "\n")
         Ingest(session, IngestOptions(path=str(path), format="jsonl")).run()
-    session.database.execute("bench", "settle")
+    session.database.run_alone("bench", "settle")
 
 
 def stored(connection: psycopg.Connection) -> tuple[list[uuid.UUID], NDArray[np.float32]]:

@@ -100,7 +100,7 @@ def fill(session: Session, sizes: list[int], others: int = 0) -> None:
             for owner, size in owners:
                 file.writelines(line + "\n" for line in sessions(owner, size, chance))
         Ingest(session, IngestOptions(path=str(path), format="jsonl")).run()
-    session.database.execute("bench", "settle")
+    session.database.run_alone("bench", "settle")
 
 
 def make_plain(dsn: str) -> None:
