@@ -52,7 +52,9 @@ def version_in(data_dir: Path) -> str | None:
 def text(version: str, socket_dir: Path) -> str:
     """negmem.conf: sized for a laptop, durable, silent about what the statements hold."""
     memory = _memory_bytes()
-    shared = 256 if memory >= 2048 * _MB else 64
+    maintenance = 256 if memory >= 2048 * _MB else 64
+    # Taken only as it is used. 200,000 memories with their vectors and words are 1 GB.
+    shared = min(max(memory // 16 // _MB, 64), 1024)
     lines = [
         f"{_VERSION_MARK}{version}",
         "# Written by negmem at each start; your own go to the end of postgresql.conf.",
@@ -64,7 +66,7 @@ def text(version: str, socket_dir: Path) -> str:
         f"shared_buffers = {shared}MB",
         f"effective_cache_size = {max(memory // 2 // _MB, 128)}MB",
         "work_mem = 16MB",
-        f"maintenance_work_mem = {shared}MB",
+        f"maintenance_work_mem = {maintenance}MB",
         "max_wal_size = 2GB",
         "checkpoint_timeout = 15min",
         "random_page_cost = 1.1",

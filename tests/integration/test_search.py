@@ -253,6 +253,16 @@ def test_pages_continue_and_end(wordy: Session) -> None:
 
 
 @EVERYWHERE
+def test_a_connection_that_was_cut_while_idle_is_no_matter(
+    wordy: Session, database: TestDatabase
+) -> None:
+    found = contents(ask(wordy, "weather"))
+    backend = wordy.database.connection.info.backend_pid
+    assert database.value(f"SELECT pg_terminate_backend({backend}, 5000)")
+    assert contents(ask(wordy, "weather")) == found != []
+    assert wordy.database.connection.info.backend_pid != backend
+
+
 def test_a_turn_takes_from_its_neighbours_and_its_speaker(session: Session) -> None:
     ids = remember_talk(
         session,

@@ -227,7 +227,8 @@ def test_what_why_not_advises_brings_it_in(session: Session, database: TestDatab
 
 
 def test_pages_neither_repeat_nor_lose(session: Session) -> None:
-    chance, words = random.Random(3), "river boat tea rain shop lamp moon fish salt road".split()
+    chance = random.Random(3)
+    words = ["river", "boat", "tea", "rain", "shop", "lamp", "moon", "fish", "salt", "road"]
     for thread in range(9):
         talk = [
             (chance.choice("ab"), " ".join([*chance.sample(words, 3), f"n{thread}-{turn}"]))

@@ -468,12 +468,19 @@ def _record_apart(
 def _run(
     session: Session, params: dict[str, Any], beside: Beside | None = None
 ) -> tuple[list[dict[str, Any]], float]:
-    """Run the search; once more without recording it where recording alone is refused."""
+    """Run the search; once more on a new connection where the old one was cut while it lay idle, and
+    without recording it where recording alone is refused.
+
+    Of a search that was recorded before its answer was lost the repeat counts nothing.
+    """
+    database = session.database
     try:
-        return run_search(session.database, params, beside)
+        return run_search(database, params, beside)
     except DatabaseError as error:
+        if error.code == "connection_lost" and not database.in_transaction:
+            return run_search(database, params, beside)
         if not params["record"] or not recording_is_refused(error):
             raise
-        answer = run_search(session.database, {**params, "record": False}, beside)
+        answer = run_search(database, {**params, "record": False}, beside)
         _warn_unrecorded(session, error.why)
         return answer
