@@ -256,6 +256,7 @@ def test_pages_continue_and_end(wordy: Session) -> None:
 def test_a_connection_that_was_cut_while_idle_is_no_matter(
     wordy: Session, database: TestDatabase
 ) -> None:
+    remember(wordy, "The weather is fine.", "天气很好。")
     found = contents(ask(wordy, "weather"))
     backend = wordy.database.connection.info.backend_pid
     assert database.value(f"SELECT pg_terminate_backend({backend}, 5000)")
