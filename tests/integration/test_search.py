@@ -253,6 +253,7 @@ def test_pages_continue_and_end(wordy: Session) -> None:
 
 
 @EVERYWHERE
+@pytest.mark.servers("embedded", "full")
 def test_a_connection_that_was_cut_while_idle_is_no_matter(
     wordy: Session, database: TestDatabase
 ) -> None:
