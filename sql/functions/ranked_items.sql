@@ -95,6 +95,8 @@ AS $function$
 #variable_conflict use_column
 DECLARE
     c_exact_up_to CONSTANT integer := 4000;
+    -- Vectors from which it is guessed how far the nearest reach.
+    c_sample CONSTANT integer := 2000;
     -- A number and not the name of the kind: it is grouped by, with every posting.
     c_memory CONSTANT smallint := 1;
     c_fact CONSTANT smallint := 2;
@@ -123,6 +125,8 @@ DECLARE
     v_scale double precision;
     v_exact boolean;
     v_reranked integer := 0;
+    v_radius double precision;
+    v_near uuid[];
     v_semantic_weight double precision := 0;
     v_keyword_weight double precision := 0;
     v_terms text[] := '{}';
@@ -294,6 +298,37 @@ BEGIN
             LIMIT v_rows
         ) AS b;
     ELSIF 'memory' = ANY (p_kinds) THEN
+        -- To sort all takes longer than to read them: what is too far by a sample is not sorted. Where the sample
+        -- misled and too few are left, all are.
+        IF v_reranked > 0 AND p_allowed IS NULL THEN
+            SELECT s.distance INTO v_radius
+            FROM (
+                SELECT b.bits <~> v_bits AS distance
+                FROM memory_vectors AS b
+                WHERE b.user_id = p_user_id AND b.app_name = p_app_name AND b.model_id = v_model AND b.live
+                LIMIT c_sample
+            ) AS s
+            ORDER BY s.distance
+            OFFSET 3 * c_sample * v_reranked::bigint / v_documents / 2 LIMIT 1;
+            v_near := ARRAY(
+                SELECT b.memory_id
+                FROM memory_vectors AS b
+                WHERE b.user_id = p_user_id AND b.app_name = p_app_name AND b.model_id = v_model AND b.live
+                    AND b.bits <~> v_bits <= v_radius
+                ORDER BY b.bits <~> v_bits
+                LIMIT v_reranked
+            );
+        END IF;
+        IF v_reranked > COALESCE(cardinality(v_near), 0) THEN
+            v_near := ARRAY(
+                SELECT b.memory_id
+                FROM memory_vectors AS b
+                WHERE b.user_id = p_user_id AND b.app_name = p_app_name AND b.model_id = v_model AND b.live
+                    AND (p_allowed IS NULL OR b.memory_id IN (SELECT a FROM unnest(p_allowed) AS a))
+                ORDER BY b.bits <~> v_bits
+                LIMIT v_reranked
+            );
+        END IF;
         WITH nearest AS MATERIALIZED (
             SELECT v.memory_id AS id,
                 CASE WHEN v_centred
@@ -303,14 +338,7 @@ BEGIN
             WHERE v_embedding IS NOT NULL AND NOT v_exact
                 AND v.user_id = p_user_id AND v.app_name = p_app_name AND v.model_id = v_model
                 -- One pass over the index for all of them: in a join each is looked up by itself, at twice the time.
-                AND v.memory_id = ANY (ARRAY(
-                    SELECT b.memory_id
-                    FROM memory_vectors AS b
-                    WHERE b.user_id = p_user_id AND b.app_name = p_app_name AND b.model_id = v_model AND b.live
-                        AND (p_allowed IS NULL OR b.memory_id IN (SELECT a FROM unnest(p_allowed) AS a))
-                    ORDER BY b.bits <~> v_bits
-                    LIMIT v_reranked
-                ))
+                AND v.memory_id = ANY (v_near)
             UNION ALL
             SELECT v.memory_id,
                 CASE WHEN v_centred

@@ -73,6 +73,21 @@ def test_sign_bits_rank_as_the_exact_distance_does(filled: TestDatabase) -> None
     assert found == exact
 
 
+def test_where_the_first_vectors_mislead_as_many_are_compared(
+    session: Session, filled: TestDatabase
+) -> None:
+    filled.rows(
+        "UPDATE negentropy.memory_vectors AS v SET embedding = far.embedding, bits = far.bits"
+        " FROM negentropy.memories AS m, (SELECT f.embedding, f.bits FROM negentropy.memory_vectors AS f"
+        " WHERE f.user_id = 'large' ORDER BY f.embedding <=> %s::halfvec DESC LIMIT 1) AS far"
+        " WHERE m.id = v.memory_id AND m.user_id = 'large' AND (m.metadata ->> 'n')::int > 2000",
+        (str(hash_vector("tea", 32)),),
+    )
+    vacuum_indexed(filled)
+    plan = ask(session, "tea", "large", level="vector", explain=True, record=False).plan
+    assert plan is not None and plan.semantic_candidates == plan.reranked == 1_680
+
+
 def test_few_memories_beside_many_of_others_are_all_found(
     session: Session, filled: TestDatabase
 ) -> None:
