@@ -170,7 +170,7 @@ def test_a_dump_holds_nothing_and_others_are_as_they_were(
         for name in table.of_kind("text", "texts", "json", "name", "actor", "terms")
     ]
     assert len(held) > 80 and [one for one in held if one not in written] == []
-    with session_on(database, FakeEmbedder()) as session:
+    with session_on(database, FakeEmbedder(), home=tmp_path / "home") as session:
         with EmbeddingCache(home(session.env) / "cache" / FILE_NAME) as cache:
             CachedEmbedder(FakeEmbedder(), cache).embed_batch([f"{USER} {MARKER} 缓存的话"])
         memories.add(session, USER, f"{USER} {MARKER} 缓存的话")

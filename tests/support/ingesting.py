@@ -20,10 +20,15 @@ NO_EMBEDDER = EmbedderAbsent("embedder_disabled", "tests name one where they nee
 
 @contextmanager
 def session_on(
-    database: TestDatabase, embedder: Embedder | EmbedderAbsent = NO_EMBEDDER, **overrides: Any
+    database: TestDatabase,
+    embedder: Embedder | EmbedderAbsent = NO_EMBEDDER,
+    *,
+    home: Path | None = None,
+    **overrides: Any,
 ) -> Iterator[Session]:
-    """A session on a test's database; an embedder becomes the app's model."""
-    with open_session(dsn=database.dsn, env={}, overrides=overrides) as session:
+    """A session on a test's database; an embedder becomes the app's model, a home is the test's own."""
+    env = {} if home is None else {"NEGMEM_HOME": str(home)}
+    with open_session(dsn=database.dsn, env=env, overrides=overrides) as session:
         session.use_embedder(embedder)
         if not isinstance(embedder, EmbedderAbsent):
             installation.install(session)
